@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class KallpaConfig(AppConfig):
+    name = "kallpa"
+    verbose_name = "Kallpa"

@@ -1,0 +1,236 @@
+"""Every setting of Kallpa, read from the environment once, here. `.env.example` explains each variable."""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+INSECURE_DEV_KEY = "django-insecure-only-for-a-laptop-never-for-a-server"
+
+
+def _text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = _text(name).lower()
+    if value in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
+        return value in {"1", "true", "yes", "on"} if value else default
+    raise ImproperlyConfigured(f"{name}={value!r} is not a yes or a no: set it to 1 or 0.")
+
+
+def _number(name: str, default: str, *, low: str, high: str) -> Decimal:
+    raw = _text(name, default)
+    try:
+        value = Decimal(raw)
+    except ArithmeticError:
+        raise ImproperlyConfigured(f"{name}={raw!r} is not a number: set it between {low} and {high}.") from None
+    if not value.is_finite() or not Decimal(low) <= value <= Decimal(high):
+        raise ImproperlyConfigured(f"{name}={raw!r} is out of range: set it between {low} and {high}.")
+    return value
+
+
+def _whole(name: str, default: str, *, low: str, high: str) -> int:
+    value = _number(name, default, low=low, high=high)
+    if value != int(value):
+        raise ImproperlyConfigured(f"{name}={value} must be a whole number between {low} and {high}.")
+    return int(value)
+
+
+def _words(name: str) -> list[str]:
+    return [word.strip() for word in _text(name).split(",") if word.strip()]
+
+
+# --- The site -----------------------------------------------------------------------------------------------------------
+
+DEBUG = _flag("DEBUG", True)
+SECRET_KEY = _text("SECRET_KEY", INSECURE_DEV_KEY if DEBUG else "")
+if not SECRET_KEY:
+    raise ImproperlyConfigured("SECRET_KEY is empty and DEBUG is off: set SECRET_KEY to at least 50 random characters.")
+ALLOWED_HOSTS = _words("ALLOWED_HOSTS") or (["localhost", "127.0.0.1", "[::1]"] if DEBUG else [])
+if not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("ALLOWED_HOSTS is empty and DEBUG is off: set it to the site's host names, separated by commas.")
+CSRF_TRUSTED_ORIGINS = _words("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "kallpa",
+    "bookings",
+    "assistant",
+    "evals",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kallpa.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "kallpa.urls"
+WSGI_APPLICATION = "kallpa.wsgi.application"
+ASGI_APPLICATION = "kallpa.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Language and time: Spanish of Peru, `1,234.50`, the clock of Lima --------------------------------------------------
+
+LANGUAGE_CODE = "es-pe"
+LANGUAGES = [("es-pe", "Español (Perú)")]
+USE_I18N = True
+USE_THOUSAND_SEPARATOR = True
+NUMBER_GROUPING = 3
+DATE_FORMAT = "j \\d\\e F \\d\\e Y"
+DATETIME_FORMAT = "j \\d\\e F \\d\\e Y, H:i"
+TIME_FORMAT = "H:i"
+SHORT_DATE_FORMAT = "d/m/Y"
+SHORT_DATETIME_FORMAT = "d/m/Y H:i"
+FIRST_DAY_OF_WEEK = 1
+TIME_ZONE = "America/Lima"
+USE_TZ = True
+
+# --- Static files -------------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+# --- Security headers and cookies ---------------------------------------------------------------------------------------
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+HTTPS_ONLY = _flag("HTTPS_ONLY", not DEBUG)
+SECURE_SSL_REDIRECT = HTTPS_ONLY
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS_ONLY else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS_ONLY
+SECURE_HSTS_PRELOAD = HTTPS_ONLY
+SESSION_COOKIE_SECURE = HTTPS_ONLY
+CSRF_COOKIE_SECURE = HTTPS_ONLY
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_HTTPONLY = True
+if _flag("BEHIND_TLS_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- Database: SQLite by default, PostgreSQL in production --------------------------------------------------------------
+
+DATABASE_URL = _text("DATABASE_URL", f"sqlite:///{BASE_DIR / 'kallpa.sqlite3'}")
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["CONN_MAX_AGE"] = 0
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+
+# --- Cache, queue -------------------------------------------------------------------------------------------------------
+
+REDIS_URL = _text("REDIS_URL")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+CELERY_BROKER_URL = _text("CELERY_BROKER_URL")  # empty: no broker, the web process helps in daemon threads
+CELERY_VISIBILITY_TIMEOUT_S = _whole("CELERY_VISIBILITY_TIMEOUT_S", "600", low="10", high="86400")
+# The limits must stay ordered soft < hard < visibility: a task that outlives the visibility timeout is delivered twice.
+CELERY_TASK_SOFT_TIME_LIMIT = CELERY_VISIBILITY_TIMEOUT_S * 6 // 10
+CELERY_TASK_TIME_LIMIT = CELERY_VISIBILITY_TIMEOUT_S * 8 // 10
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": CELERY_VISIBILITY_TIMEOUT_S}
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}
+CELERY_BEAT_SCHEDULE = {"sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": 60.0}}
+
+# --- The model ----------------------------------------------------------------------------------------------------------
+
+LLM_BASE_URL = _text("LLM_BASE_URL")
+LLM_MODEL = _text("LLM_MODEL")
+LLM_API_KEY = _text("LLM_API_KEY")
+LLM_TEMPERATURE = float(_number("LLM_TEMPERATURE", "0", low="0", high="2"))
+LLM_MAX_TOKENS = _whole("LLM_MAX_TOKENS", "200", low="1", high="100000")
+LLM_TIMEOUT_S = float(_number("LLM_TIMEOUT_S", "20", low="0.1", high="300"))
+
+OUTBOUND_ALLOW_LOOPBACK = _flag("OUTBOUND_ALLOW_LOOPBACK", DEBUG)
+OUTBOUND_ALLOWED_HOSTS = _words("OUTBOUND_ALLOWED_HOSTS")
+if LLM_BASE_URL:
+    _base = urlsplit(LLM_BASE_URL)
+    if _base.scheme not in {"http", "https"} or not _base.hostname:
+        raise ImproperlyConfigured("LLM_BASE_URL must look like https://host/v1: set scheme, host and path.")
+    OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, _base.netloc.rpartition("@")[2]]
+
+# --- The evals desk -----------------------------------------------------------------------------------------------------
+
+EVALS_CONCURRENCY = _whole("EVALS_CONCURRENCY", "8", low="1", high="256")
+EVALS_LEASE_S = _whole("EVALS_LEASE_S", "60", low="2", high="3600")
+EVALS_HELPERS_PER_RUN = _whole("EVALS_HELPERS_PER_RUN", "2", low="1", high="64")
+
+# --- Logs: one line a record, on stderr ---------------------------------------------------------------------------------
+
+LOG_LEVEL = _text("LOG_LEVEL", "INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "kallpa.logs.OneLineFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "httpx": {"level": "WARNING"},  # it logs each address it calls at INFO
+        "httpcore": {"level": "WARNING"},  # it logs each header, the key among them, at DEBUG
+    },
+}

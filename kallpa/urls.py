@@ -1,0 +1,15 @@
+from django.contrib import admin
+from django.urls import path
+
+from kallpa import health, pages
+
+admin.site.site_header = "Kallpa"
+admin.site.site_title = "Kallpa"
+admin.site.index_title = "Mesa de evaluación y complejo"
+
+urlpatterns = [
+    path("", pages.home, name="home"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+]
