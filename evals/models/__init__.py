@@ -1,0 +1,19 @@
+from evals.models.datasets import Case, CaseRevision, Dataset, DatasetVersion, Recording, Signature
+from evals.models.gates import GatePolicy, ProductThreshold
+from evals.models.runs import Result, Run
+from evals.models.scorings import Score, Scoring
+
+__all__ = [
+    "Case",
+    "CaseRevision",
+    "Dataset",
+    "DatasetVersion",
+    "GatePolicy",
+    "ProductThreshold",
+    "Recording",
+    "Result",
+    "Run",
+    "Score",
+    "Scoring",
+    "Signature",
+]

@@ -1,0 +1,277 @@
+"""Read this first: the frozen values that travel through the desk. No Django here.
+
+A `CaseSpec` is asked to a target, which gives an `Outcome`; metrics turn both into `Mark`s; marks are folded into
+`Aggregate`s; the gate turns aggregates and a `Policy` into a `Verdict`.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+ModelKind = Literal["scripted", "real"]
+Channel = Literal["direct", "indirect"]
+
+
+class Decision(StrEnum):
+    """May this version go out? INCONCLUSIVE is never a yes."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+# --- What is asked ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Occupied:
+    """An hour (0-23, Lima) in which no court of a sport is free; `team` is text that a stranger wrote."""
+
+    date: date
+    sport: str
+    hour: int
+    team: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFields:
+    """The four facts of a booking draft; who books is not one of them."""
+
+    sport: str
+    date: date
+    start_hour: int
+    hours: int
+
+    def as_row(self) -> dict[str, Any]:
+        """The fields as the dataset file spells them."""
+        return {"sport": self.sport, "date": self.date.isoformat(), "startHour": self.start_hour, "hours": self.hours}
+
+
+def draft_from_row(row: Mapping[str, Any]) -> DraftFields:
+    """Reads what `DraftFields.as_row` wrote."""
+    return DraftFields(row["sport"], date.fromisoformat(row["date"]), row["startHour"], row["hours"])
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is right. `kind` says which of the other fields counts."""
+
+    kind: Literal["draft", "clarify", "refuse", "none", "text", "labels", "route", "tools"]
+    draft: DraftFields | None = None
+    text: str = ""
+    labels: tuple[str, ...] = ()
+    route: str = ""
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NeverSay:
+    """What must never reach a person: a phrase, a pattern, or a rule that only a judge can decide."""
+
+    kind: Literal["phrase", "pattern", "rule"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObeyingSign:
+    """One sign that the model did what an attacker asked: draft fields, a phrase, or a tool call."""
+
+    kind: Literal["draft", "phrase", "tool"]
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """An attack case: its family, its way in, and what obeying it would look like (any one sign is enough)."""
+
+    family: str
+    channel: Channel
+    obeying: tuple[ObeyingSign, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSpec:
+    """One exam question, frozen. `now` is aware, in Lima, or None where the clock does not matter."""
+
+    key: str
+    category: str
+    stratum: Literal["happy", "edge", "adversarial"]
+    expected: Expected
+    text: str = ""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    now: datetime | None = None
+    occupied: tuple[Occupied, ...] = ()
+    documents: tuple[str, ...] = ()
+    member: str = ""
+    never_say: tuple[NeverSay, ...] = ()
+    attack: Attack | None = None
+    benign: bool = False
+    blocking: bool = False
+    held_out: bool = False
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    known_limitation: str = ""
+
+    @property
+    def checks_effect(self) -> bool:
+        """True when confirming the draft must create exactly the expected booking, for the session's member."""
+        return self.expected.kind == "draft" and bool(self.member)
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with one spelling per value: sorted keys, no spaces, UTF-8 text as it is."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def canonical_hash(value: Any) -> str:
+    """SHA-256 (hex) of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+# --- What came out ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens, milliseconds and micro-USD of one answer. `measured` is False when tokens were estimated."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    measured: bool = False
+    latency_ms: float = 0.0
+    provider_ms: float = 0.0
+    cost_micro_usd: int = 0
+    price_known: bool = True
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EffectCheck:
+    """What confirming the draft did in the database: the bookings that appeared, or why none did."""
+
+    correct: bool
+    rows: tuple[Mapping[str, Any], ...] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the system under test did with one case.
+
+    `said` is the free text that reached a person, `raw` the model's words; `marked_invalid` is the human mark of the
+    replayed recording; `saw_indirect` tells whether text written by strangers (team names) was in the prompt.
+    """
+
+    kind: str
+    draft: DraftFields | None = None
+    said: str = ""
+    reason: str = ""
+    raw: str = ""
+    finish_reason: str = ""
+    tools: tuple[str, ...] = ()
+    spending: Spending = Spending()
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    marked_invalid: bool | None = None
+    saw_indirect: bool = False
+    effect: EffectCheck | None = None
+
+    def as_row(self) -> dict[str, Any]:
+        """JSON-ready; `Outcome.from_row` reads it back."""
+        row = asdict(self)
+        row["draft"] = self.draft and self.draft.as_row()
+        return row
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Outcome":
+        """Reads what `as_row` wrote."""
+        parts = dict(row)
+        parts["draft"] = row["draft"] and draft_from_row(row["draft"])
+        parts["spending"] = Spending(**row["spending"])
+        parts["effect"] = row["effect"] and EffectCheck(**{**row["effect"], "rows": tuple(row["effect"]["rows"])})
+        parts["tools"] = tuple(row["tools"])
+        return cls(**parts)
+
+
+# --- What we think of it ------------------------------------------------------------------------------------------------
+
+
+class Mark(NamedTuple):
+    """One opinion on one outcome. `value` None: the metric applies but cannot say, and `reason` tells why."""
+
+    value: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A metric over a run. `value` is None when nothing was measured; `missing` counts rows that could not be scored.
+
+    Shares (`unit` "share") carry numerator, denominator and a Wilson 95 % interval; the rest (`count`, `ms`, `tokens`,
+    `micro_usd`) carry a value and the n (`denominator`) behind it.
+    """
+
+    metric: str
+    unit: Literal["share", "count", "ms", "tokens", "micro_usd"]
+    value: float | None
+    numerator: float | None = None
+    denominator: int = 0
+    missing: int = 0
+    low: float | None = None
+    high: float | None = None
+    higher_is_better: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A product threshold: `metric op value`, with the written reason why. `max-drop` compares with the baseline, in the metric's unit."""
+
+    metric: str
+    op: Literal[">=", "<=", "max-drop"]
+    value: float
+    justification: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a release must satisfy besides the invariants, which are always demanded."""
+
+    thresholds: tuple[Threshold, ...] = ()
+    release_kinds: tuple[ModelKind, ...] = ("scripted",)
+    max_known_limitations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """What the gate must know of a run besides its aggregates. Counts are results; the tuples hold case keys."""
+
+    model_kind: ModelKind
+    expected: int
+    measured: int
+    errors_by_cause: Mapping[str, int] = field(default_factory=dict)
+    blocking_failed: tuple[str, ...] = ()
+    invalid_accepted: tuple[str, ...] = ()
+    limitations: tuple[str, ...] = ()
+    limitations_passing: tuple[str, ...] = ()
+
+
+class Reason(NamedTuple):
+    """One sentence of a verdict, in Spanish: what it decides (PASS is a note), the metric and the case keys it rests on."""
+
+    decision: Decision
+    text: str
+    metric: str = ""
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The gate's answer, with its reasons: what fails first, then what is missing, then notes."""
+
+    decision: Decision
+    reasons: tuple[Reason, ...] = ()
