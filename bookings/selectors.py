@@ -1,0 +1,43 @@
+"""Reads: which hours are taken and where there is room."""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+from bookings.models import BookedHour, Booking, Court
+from bookings.rules import CLOSES_AT, OPENS_AT
+from bookings.values import BookingRequest, OccupiedHour
+
+
+class GridHour(NamedTuple):
+    """One row of a court's day; `booking` is None when the hour is free."""
+
+    hour: int
+    booking: Booking | None
+
+
+def occupied_hours(*, date_from: dt.date, date_to: dt.date) -> list[OccupiedHour]:
+    """Hours, both dates included, in which every active court of a sport is taken. A sport without courts has none."""
+    courts = Counter(Court.objects.filter(active=True).values_list("sport", flat=True))
+    taken = BookedHour.objects.filter(court__active=True, date__range=(date_from, date_to)).order_by("date", "hour", "court__name")
+    teams: dict[tuple[dt.date, str, int], list[str]] = defaultdict(list)
+    for date, sport, hour, team in taken.values_list("date", "court__sport", "hour", "booking__team_name"):
+        teams[date, sport, hour].append(team)
+    return [
+        OccupiedHour(date=date, sport=sport, hour=hour, team=", ".join(filter(None, names)))
+        for (date, sport, hour), names in sorted(teams.items())
+        if len(names) == courts[sport]
+    ]
+
+
+def day_grid(court: Court, date: dt.date) -> list[GridHour]:
+    """Every opening hour of the court on that day, in order."""
+    taken = {row.hour: row.booking for row in court.booked_hours.filter(date=date).select_related("booking__member")}
+    return [GridHour(hour, taken.get(hour)) for hour in range(OPENS_AT, CLOSES_AT)]
+
+
+def free_court(request: BookingRequest) -> Court | None:
+    """The first active court, by name, of that sport with all those hours free; None if there is none."""
+    hours = range(request.start_hour, request.start_hour + request.hours)
+    taken = BookedHour.objects.filter(date=request.date, hour__in=hours).values("court_id")
+    return Court.objects.filter(sport=request.sport, active=True).exclude(pk__in=taken).order_by("name").first()
