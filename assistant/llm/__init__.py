@@ -1,0 +1,148 @@
+"""What the assistant asks of a model and what can go wrong, without a word about who provides it."""
+# ruff: noqa: N818 - an error is named after what happened
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+ModelKind = Literal["scripted", "real"]
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One question: messages in the OpenAI-compatible form (kept out of the repr: people write in them), max_tokens of the answer."""
+
+    messages: tuple[dict[str, Any], ...] = field(repr=False)
+    temperature: float
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call; `measured` says that the provider counted them, otherwise they are estimated."""
+
+    input_tokens: int
+    output_tokens: int
+    measured: bool
+
+
+@dataclass(frozen=True)
+class ModelResponse:
+    """What came back: the text as it is, the provider's own finish reason, milliseconds of the exchange that worked, calls made in all."""
+
+    text: str
+    usage: Usage
+    finish_reason: str
+    provider_ms: float
+    attempts: int
+    model: str
+
+
+class Model(Protocol):
+    """Anything that completes a request; raises a ModelError when there is no answer."""
+
+    name: str
+    kind: ModelKind
+
+    def complete(self, request: ModelRequest) -> ModelResponse:
+        """One answer, or a ModelError."""
+        ...
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text at 4 characters each, rounded up."""
+    return -(-len(text) // 4)
+
+
+def estimate_usage(request: ModelRequest, text: str) -> Usage:
+    """Usage of an exchange that nobody counted: the contents of all messages, and the answer."""
+    contents = "".join(str(message.get("content") or "") for message in request.messages)
+    return Usage(estimate_tokens(contents), estimate_tokens(text), measured=False)
+
+
+class ModelError(Exception):
+    """There is no answer, and `cause` says why; `attempts` counts the calls that were made. Never holds key, prompt or answer."""
+
+    cause: ClassVar[str]
+    sentence: ClassVar[str]
+
+    def __init__(self, detail: str = "", *, attempts: int = 0, retry_after_s: float | None = None) -> None:
+        super().__init__(f"{self.sentence} ({detail})." if detail else f"{self.sentence}.")
+        self.attempts = attempts
+        self.retry_after_s = retry_after_s
+
+
+class ModelTimeout(ModelError):
+    """The total deadline passed."""
+
+    cause = "timeout"
+    sentence = "El modelo no respondió a tiempo"
+
+
+class ModelRateLimited(ModelError):
+    """429, also after waiting."""
+
+    cause = "rate-limited"
+    sentence = "El proveedor del modelo está limitando las llamadas"
+
+
+class ModelServerError(ModelError):
+    """5xx, also after retrying."""
+
+    cause = "server-error"
+    sentence = "El servidor del modelo falló"
+
+
+class ModelUnreachable(ModelError):
+    """No connection: name, network, port or TLS."""
+
+    cause = "unreachable"
+    sentence = "No se pudo conectar con el servidor del modelo"
+
+
+class ModelAuthError(ModelError):
+    """401 or 403."""
+
+    cause = "auth"
+    sentence = "El servidor del modelo rechazó la clave"
+
+
+class ModelBadRequest(ModelError):
+    """Any other 4xx: the same request would fail again."""
+
+    cause = "bad-request"
+    sentence = "El servidor del modelo rechazó la petición"
+
+
+class ModelBadResponse(ModelError):
+    """An answer that is not a chat completion."""
+
+    cause = "bad-response"
+    sentence = "El servidor del modelo devolvió una respuesta que no se entiende"
+
+
+class ModelResponseTooLarge(ModelError):
+    """An answer over the size limit."""
+
+    cause = "too-large"
+    sentence = "La respuesta del servidor del modelo es demasiado grande"
+
+
+class ForbiddenModel(ModelError):
+    """A model whose provider promises nothing about the data."""
+
+    cause = "forbidden-model"
+    sentence = "Este modelo está prohibido"
+
+
+class ModelNotConfigured(ModelError):
+    """Settings are missing or unusable; the message says which."""
+
+    cause = "not-configured"
+    sentence = "El modelo no está configurado"
+
+
+class ModelAddressRefused(ModelError):
+    """The configured address is not one we may call."""
+
+    cause = "refused-address"
+    sentence = "No está permitido llamar a la dirección del modelo"
