@@ -174,6 +174,7 @@ class Migration(migrations.Migration):
                 ('recording_set', models.CharField(blank=True, max_length=40, verbose_name='juego de grabaciones')),
                 ('prompt_variant', models.CharField(max_length=40, verbose_name='variante del prompt')),
                 ('prompt_hash', models.CharField(max_length=64, verbose_name='huella del prompt')),
+                ('system_prompt', models.TextField(blank=True, verbose_name='instrucciones del sistema')),
                 ('temperature', models.FloatField(verbose_name='temperatura')),
                 ('max_tokens', models.PositiveIntegerField(verbose_name='tokens de salida como máximo')),
                 ('repetitions', models.PositiveSmallIntegerField(default=1, verbose_name='repeticiones')),

@@ -33,6 +33,7 @@ class Run(models.Model):
     recording_set = models.CharField("juego de grabaciones", max_length=40, blank=True)
     prompt_variant = models.CharField("variante del prompt", max_length=40)
     prompt_hash = models.CharField("huella del prompt", max_length=64)
+    system_prompt = models.TextField("instrucciones del sistema", blank=True)
     temperature = models.FloatField("temperatura")
     max_tokens = models.PositiveIntegerField("tokens de salida como máximo")
     repetitions = models.PositiveSmallIntegerField("repeticiones", default=1)
