@@ -1,0 +1,40 @@
+"""From what a person typed to one of four results. No tools, no database, no clock of its own."""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import replace
+
+from assistant import prompts
+from assistant.drafts import AssistantResult, Reason, Trace, parse_output
+from assistant.llm import Model, ModelRequest
+from bookings.values import OccupiedHour
+
+MAX_INPUT_CHARS = 300
+
+
+def propose(
+    text: str,
+    *,
+    model: Model,
+    now: dt.datetime,
+    occupied: Iterable[OccupiedHour],
+    variant: str = "base",
+    temperature: float = 0.0,
+    max_tokens: int = 200,
+) -> AssistantResult:
+    """What to show the person who typed `text`. A ModelError passes through: an outage is not an answer."""
+    if len(text) > MAX_INPUT_CHARS:
+        return AssistantResult("rejected", reason=Reason.INPUT_TOO_LONG, detail=f"{len(text)} characters")
+    if not prompts.quote_untrusted(text):
+        return AssistantResult("rejected", reason=Reason.INPUT_BLANK)
+    messages = prompts.render(variant, text=text, now=now, occupied=occupied)
+    response = model.complete(ModelRequest(messages=messages, temperature=temperature, max_tokens=max_tokens))
+    trace = Trace(messages, response.text, response.finish_reason, response.provider_ms, response.attempts, response.model)
+    return replace(_read(trace, now), usage=response.usage, trace=trace)
+
+
+def _read(trace: Trace, now: dt.datetime) -> AssistantResult:
+    """A cut answer is never parsed: the part that is missing could say something else."""
+    if trace.finish_reason == "length":
+        return AssistantResult("rejected", reason=Reason.TRUNCATED, raw=trace.raw)
+    return parse_output(trace.raw, now=now)
