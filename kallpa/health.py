@@ -1,6 +1,6 @@
 """Answers for whoever watches the site: is the process alive, can it work."""
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, JsonResponse
 
 
@@ -10,9 +10,10 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when the database answers, 503 when it does not."""
+    """200 when the database answers a query, 503 when it does not."""
     try:
-        connection.ensure_connection()
-    except DatabaseError:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except Error:
         return JsonResponse({"status": "unavailable", "database": "unreachable"}, status=503)
     return JsonResponse({"status": "ok", "database": "ok"})

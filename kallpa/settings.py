@@ -3,7 +3,7 @@
 import os
 from decimal import Decimal
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -37,7 +37,7 @@ def _number(name: str, default: str, *, low: str, high: str) -> Decimal:
 def _whole(name: str, default: str, *, low: str, high: str) -> int:
     value = _number(name, default, low=low, high=high)
     if value != int(value):
-        raise ImproperlyConfigured(f"{name}={value} must be a whole number between {low} and {high}.")
+        raise ImproperlyConfigured(f"{name}={value} is not a whole number: set it between {low} and {high}.")
     return int(value)
 
 
@@ -45,12 +45,37 @@ def _words(name: str) -> list[str]:
     return [word.strip() for word in _text(name).split(",") if word.strip()]
 
 
+def _url(name: str, *schemes: str) -> str:
+    """The address in a variable, or "". It may hold a password, so the message never repeats it."""
+    url = _text(name)
+    try:
+        parts = urlsplit(url)
+        right = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        right = False
+    if url and not right:
+        raise ImproperlyConfigured(f"{name} is not an address of this kind: set it like {schemes[-1]}://host:port/path.")
+    return url
+
+
+def _database(default: str) -> dj_database_url.DBConfig:
+    url = _text("DATABASE_URL", default)
+    try:
+        if url.partition("://")[0] not in {"sqlite", "postgres", "postgresql"}:
+            raise ValueError("another kind of database")
+        return dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+    except ValueError:
+        raise ImproperlyConfigured(
+            "DATABASE_URL is not understood: set it like postgres://user:password@host:5432/name or sqlite:///file."
+        ) from None
+
+
 # --- The site -----------------------------------------------------------------------------------------------------------
 
 DEBUG = _flag("DEBUG", True)
 SECRET_KEY = _text("SECRET_KEY", INSECURE_DEV_KEY if DEBUG else "")
-if not SECRET_KEY:
-    raise ImproperlyConfigured("SECRET_KEY is empty and DEBUG is off: set SECRET_KEY to at least 50 random characters.")
+if not DEBUG and (len(SECRET_KEY) < 50 or SECRET_KEY.startswith("django-insecure-")):
+    raise ImproperlyConfigured("DEBUG is off and SECRET_KEY is empty, short or the laptop's: set it to at least 50 random characters.")
 ALLOWED_HOSTS = _words("ALLOWED_HOSTS") or (["localhost", "127.0.0.1", "[::1]"] if DEBUG else [])
 if not ALLOWED_HOSTS:
     raise ImproperlyConfigured("ALLOWED_HOSTS is empty and DEBUG is off: set it to the site's host names, separated by commas.")
@@ -70,9 +95,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 MIDDLEWARE = [
+    "kallpa.csp.ContentSecurityPolicyMiddleware",  # first: redirects to https and static files carry the policy too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "kallpa.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -112,20 +137,14 @@ LANGUAGE_CODE = "es-pe"
 LANGUAGES = [("es-pe", "Español (Perú)")]
 USE_I18N = True
 USE_THOUSAND_SEPARATOR = True
-NUMBER_GROUPING = 3
-DATE_FORMAT = "j \\d\\e F \\d\\e Y"
-DATETIME_FORMAT = "j \\d\\e F \\d\\e Y, H:i"
-TIME_FORMAT = "H:i"
-SHORT_DATE_FORMAT = "d/m/Y"
-SHORT_DATETIME_FORMAT = "d/m/Y H:i"
-FIRST_DAY_OF_WEEK = 1
+FORMAT_MODULE_PATH = "kallpa.formats"
 TIME_ZONE = "America/Lima"
 USE_TZ = True
 
 # --- Static files -------------------------------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = Path(_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -156,8 +175,7 @@ if _flag("BEHIND_TLS_PROXY", False):
 
 # --- Database: SQLite by default, PostgreSQL in production --------------------------------------------------------------
 
-DATABASE_URL = _text("DATABASE_URL", f"sqlite:///{BASE_DIR / 'kallpa.sqlite3'}")
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)}
+DATABASES = {"default": _database(f"sqlite:///{quote(str(BASE_DIR / 'kallpa.sqlite3'))}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"]["OPTIONS"] = {
@@ -168,19 +186,23 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 
 # --- Cache, queue -------------------------------------------------------------------------------------------------------
 
-REDIS_URL = _text("REDIS_URL")
+REDIS_URL = _url("REDIS_URL", "rediss", "redis")
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-CELERY_BROKER_URL = _text("CELERY_BROKER_URL")  # empty: no broker, the web process helps in daemon threads
+CELERY_BROKER_URL = _url("CELERY_BROKER_URL", "rediss", "redis")  # empty: no broker, the web process helps in daemon threads
 CELERY_VISIBILITY_TIMEOUT_S = _whole("CELERY_VISIBILITY_TIMEOUT_S", "600", low="10", high="86400")
 # The limits must stay ordered soft < hard < visibility: a task that outlives the visibility timeout is delivered twice.
 CELERY_TASK_SOFT_TIME_LIMIT = CELERY_VISIBILITY_TIMEOUT_S * 6 // 10
 CELERY_TASK_TIME_LIMIT = CELERY_VISIBILITY_TIMEOUT_S * 8 // 10
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": CELERY_VISIBILITY_TIMEOUT_S}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": CELERY_VISIBILITY_TIMEOUT_S,
+    "socket_connect_timeout": 2,
+    "socket_timeout": 3,  # a Redis that accepts and never answers must not hold a web request for ever
+}
 CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -199,7 +221,7 @@ CELERY_BEAT_SCHEDULE = {"sweep-runs": {"task": "evals.tasks.sweep_runs", "schedu
 
 # --- The model ----------------------------------------------------------------------------------------------------------
 
-LLM_BASE_URL = _text("LLM_BASE_URL")
+LLM_BASE_URL = _url("LLM_BASE_URL", "http", "https")
 LLM_MODEL = _text("LLM_MODEL")
 LLM_API_KEY = _text("LLM_API_KEY")
 LLM_TEMPERATURE = float(_number("LLM_TEMPERATURE", "0", low="0", high="2"))
@@ -209,10 +231,7 @@ LLM_TIMEOUT_S = float(_number("LLM_TIMEOUT_S", "20", low="0.1", high="300"))
 OUTBOUND_ALLOW_LOOPBACK = _flag("OUTBOUND_ALLOW_LOOPBACK", DEBUG)
 OUTBOUND_ALLOWED_HOSTS = _words("OUTBOUND_ALLOWED_HOSTS")
 if LLM_BASE_URL:
-    _base = urlsplit(LLM_BASE_URL)
-    if _base.scheme not in {"http", "https"} or not _base.hostname:
-        raise ImproperlyConfigured("LLM_BASE_URL must look like https://host/v1: set scheme, host and path.")
-    OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, _base.netloc.rpartition("@")[2]]
+    OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, urlsplit(LLM_BASE_URL).netloc.rpartition("@")[2]]
 
 # --- The evals desk -----------------------------------------------------------------------------------------------------
 
@@ -223,6 +242,8 @@ EVALS_HELPERS_PER_RUN = _whole("EVALS_HELPERS_PER_RUN", "2", low="1", high="64")
 # --- Logs: one line a record, on stderr ---------------------------------------------------------------------------------
 
 LOG_LEVEL = _text("LOG_LEVEL", "INFO").upper()
+if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}:
+    raise ImproperlyConfigured(f"LOG_LEVEL={LOG_LEVEL!r} is not a level: set it to DEBUG, INFO, WARNING, ERROR or CRITICAL.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
