@@ -12,6 +12,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
+from bookings.values import OccupiedHour as Occupied
+
 ModelKind = Literal["scripted", "real"]
 Channel = Literal["direct", "indirect"]
 
@@ -25,16 +27,6 @@ class Decision(StrEnum):
 
 
 # --- What is asked ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Occupied:
-    """An hour (0-23, Lima) in which no court of a sport is free; `team` is text that a stranger wrote."""
-
-    date: date
-    sport: str
-    hour: int
-    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +204,8 @@ class Aggregate:
     """A metric over a run. `value` is None when nothing was measured; `missing` counts rows that could not be scored.
 
     Shares (`unit` "share") carry numerator, denominator and a Wilson 95 % interval; the rest (`count`, `ms`, `tokens`,
-    `micro_usd`) carry a value and the n (`denominator`) behind it.
+    `micro_usd`) carry a value and the n (`denominator`) behind it. `label` is the name that people read; `weight` is how many
+    points of the denominator one row is worth (4 where a row has four fields).
     """
 
     metric: str
@@ -225,6 +218,12 @@ class Aggregate:
     high: float | None = None
     higher_is_better: bool = True
     note: str = ""
+    label: str = ""
+    weight: int = 1
+
+    def as_row(self) -> dict[str, Any]:
+        """JSON-ready; `Aggregate(**row)` reads it back."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +243,18 @@ class Policy:
     thresholds: tuple[Threshold, ...] = ()
     release_kinds: tuple[ModelKind, ...] = ("scripted",)
     max_known_limitations: int = 0
+
+    def as_row(self) -> dict[str, Any]:
+        """JSON-ready; `policy_from_row` reads it back."""
+        return asdict(self)
+
+
+def policy_from_row(row: Mapping[str, Any] | None) -> Policy | None:
+    """Reads what `Policy.as_row` wrote; no row, no policy."""
+    if row is None:
+        return None
+    thresholds = tuple(Threshold(**threshold) for threshold in row["thresholds"])
+    return Policy(thresholds, tuple(row["release_kinds"]), row["max_known_limitations"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +286,15 @@ class Verdict:
 
     decision: Decision
     reasons: tuple[Reason, ...] = ()
+
+    def as_row(self) -> dict[str, Any]:
+        """JSON-ready; `verdict_from_row` reads it back."""
+        return {"decision": self.decision.value, "reasons": [reason._asdict() for reason in self.reasons]}
+
+
+def verdict_from_row(row: Mapping[str, Any] | None) -> Verdict | None:
+    """Reads what `Verdict.as_row` wrote; no row, no verdict yet."""
+    if row is None:
+        return None
+    reasons = (Reason(Decision(reason["decision"]), reason["text"], reason["metric"], tuple(reason["keys"])) for reason in row["reasons"])
+    return Verdict(Decision(row["decision"]), tuple(reasons))

@@ -1,0 +1,32 @@
+"""Which commit of the project is being judged."""
+
+import subprocess
+from pathlib import Path
+
+
+DIRTY = "-dirty"
+
+
+def head_commit(folder: Path) -> str:
+    """The full SHA of HEAD; "" outside a git checkout."""
+    return _git(folder, "rev-parse", "HEAD")
+
+
+def current_commit(folder: Path) -> str:
+    """What is in the folder: HEAD's SHA, ending in `-dirty` when tracked files differ from it; "" outside a checkout."""
+    head = head_commit(folder)
+    return f"{head}{DIRTY}" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
+
+
+def same_commit(asked: str, stored: str) -> bool:
+    """True when one is a prefix (7 characters or more) of the other. A dirty tree is no commit at all."""
+    shorter, longer = sorted((asked.lower(), stored.lower()), key=len)
+    return len(shorter) >= 7 and longer.startswith(shorter) and not longer.endswith(DIRTY)
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        done = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603, S607
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

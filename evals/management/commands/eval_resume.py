@@ -1,0 +1,32 @@
+"""`manage.py eval_resume RUN`: finish a run that stopped."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from evals.management.running import Outputs, finish_on_screen
+from evals.models import Run
+from evals.releases import ExitCode
+from evals.services import NotRunnable, resume_run
+
+
+class Command(BaseCommand):
+    help = "Sigue una corrida que se detuvo: pregunta solo lo que falta. Los códigos de salida son los de eval_run."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("run", type=int)
+        parser.add_argument("--retry-errors", action="store_true", help="pregunta otra vez lo que terminó en error")
+        Outputs.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        outputs = Outputs.of(options)
+        run = Run.objects.select_related("version__dataset").filter(pk=options["run"]).first()
+        if run is None:
+            raise CommandError(f"No existe la corrida {options['run']}.", returncode=ExitCode.MISUSED)
+        try:
+            run = resume_run(run=run, retry_errors=options["retry_errors"], by=None, now=timezone.now())
+        except NotRunnable as error:
+            raise CommandError(str(error), returncode=ExitCode.MISUSED) from error
+        finish_on_screen(self, run, outputs)

@@ -1,0 +1,221 @@
+"""The one sequencer: claims pending results, asks the model in a thread pool, stores and grades, closes. No Celery here.
+
+The database is the queue of record, so any number of helpers, in any process, may work on the same run. The main thread
+does all the database work; the pool's threads only ask the model.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from assistant.llm import Model, ModelError, Usage
+from assistant.llm.catalog import cost_micro_usd
+from assistant.llm.provider import provider_from_settings
+from assistant.llm.scripted import ScriptedModel
+from evals.claims import Claim, claim_results, hold_result, renew_leases, return_result
+from evals.datasets.revisions import read_spec
+from evals.datasets.selection import current_recordings
+from evals.effects import check_effect
+from evals.grading import Failure, finish_if_complete, scores_for
+from evals.models import Recording, Result, Run, Score, Scoring
+from evals.targets import TARGETS, Target, TargetConfig
+from evals.values import CaseSpec, Outcome
+
+logger = logging.getLogger(__name__)
+
+CLAIM_AT_MOST = 50
+STORE_AT_MOST = 50
+STORE_AFTER_S = 0.5
+CHARACTERS_PER_TOKEN_AT_WORST = 2  # a reservation must not be smaller than what the call then costs
+
+Answer = Outcome | Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A row in flight: claimed under `token` and not yet stored."""
+
+    result_id: int
+    token: str
+    case: CaseSpec
+    model: Model | None
+    recording: Recording | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a helper is given: the clock, a way to stop it, and who hears how many rows were stored."""
+
+    clock: Callable[[], datetime]
+    stop: threading.Event
+    on_store: Callable[[int], None] = lambda count: None
+
+
+def work(run_id: int, around: Surroundings) -> Run:
+    """Helps a run until no row is left to claim, then closes it if it is complete. Harmless to call twice, or at once.
+
+    Once `around.stop` is set, calls that have begun finish and are stored, and the other rows are given back.
+    """
+    if Run.objects.filter(pk=run_id, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).update(status=Run.Status.RUNNING):
+        _Helper(Run.objects.get(pk=run_id), around).work()
+    return finish_if_complete(run_id, now=around.clock())
+
+
+def target_for(run: Run) -> Target:
+    """The run's target, set as the run says."""
+    config = TargetConfig(variant=run.prompt_variant, temperature=run.temperature, max_tokens=run.max_tokens, now=run.created_at)
+    return TARGETS[run.target](config)
+
+
+class _Helper:
+    """One helper of one run, for the time of one call of `work`."""
+
+    def __init__(self, run: Run, around: Surroundings) -> None:
+        self.run, self.around = run, around
+        self.target = target_for(run)
+        self.provider = provider_from_settings(run.model_name) if run.model_kind == Run.Kind.REAL else None
+        self.scoring_id = Scoring.objects.values_list("pk", flat=True).get(run=run, is_current=True)
+        self.lease = timedelta(seconds=settings.EVALS_LEASE_S)
+        self.window = min(2 * run.concurrency, CLAIM_AT_MOST + run.concurrency) if self.provider else CLAIM_AT_MOST
+        self.in_flight: dict[Future[Answer], Claimed] = {}
+        self.answered: list[tuple[Claimed, Answer]] = []
+        self.stored_at = self.renewed_at = around.clock()
+
+    def work(self) -> None:
+        pool = ThreadPoolExecutor(self.run.concurrency, thread_name_prefix=f"run-{self.run.pk}")
+        try:
+            while self._fill(pool) or self.in_flight or self.answered:
+                self._collect()
+                self._store_when_due()
+                self._renew_when_due()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _fill(self, pool: ThreadPoolExecutor) -> bool:
+        """Claims rows when half of the window is free; true if it got some."""
+        if self.around.stop.is_set():
+            self._give_back()
+            return False
+        room = self.window - len(self.in_flight) - len(self.answered)
+        if room < self.window // 2:
+            return False
+        claim = claim_results(
+            self.run.pk, limit=min(room, CLAIM_AT_MOST), lease=self.lease, now=self.around.clock(), price=self._dearest_cost
+        )
+        for row in self._prepare(claim):
+            self.in_flight[pool.submit(_ask, self.target, row)] = row
+        if claim.over_budget and not self.in_flight and not self.answered:
+            self._stop_over_budget()
+        return bool(claim.rows)
+
+    def _prepare(self, claim: Claim) -> Iterator[Claimed]:
+        cases = [row.revision.case_id for row in claim.rows]
+        recordings = {} if self.provider else current_recordings(cases, set_name=self.run.recording_set)
+        for row in claim.rows:
+            recording = recordings.get(row.revision.case_id)
+            scripted = ScriptedModel(recording.text, name=self.run.model_name) if recording else None
+            yield Claimed(row.pk, claim.token, read_spec(row.revision), self.provider or scripted, recording)
+
+    def _dearest_cost(self, row: Result) -> int:
+        tokens = -(-self.target.prompt_characters(read_spec(row.revision)) // CHARACTERS_PER_TOKEN_AT_WORST)
+        return cost_micro_usd(self.run.model_name, Usage(tokens, self.run.max_tokens, measured=False)).micro_usd
+
+    def _stop_over_budget(self) -> None:
+        """Unless another helper still has calls in flight, whose real cost may leave room."""
+        if not self.run.results.filter(status=Result.Status.CLAIMED).exists():
+            Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(status=Run.Status.OVER_BUDGET)
+
+    def _collect(self) -> None:
+        if self.in_flight:
+            done, _ = wait(self.in_flight, timeout=STORE_AFTER_S, return_when=FIRST_COMPLETED)
+            self.answered += [(self.in_flight.pop(future), _answer(future)) for future in done]
+
+    def _store_when_due(self) -> None:
+        waited = (self.around.clock() - self.stored_at).total_seconds() >= STORE_AFTER_S
+        if self.answered and (waited or len(self.answered) >= STORE_AT_MOST or not self.in_flight):
+            batch, self.answered = self.answered[:STORE_AT_MOST], self.answered[STORE_AT_MOST:]
+            self.around.on_store(self._store(batch))
+            self.stored_at = self.around.clock()
+
+    @transaction.atomic
+    def _store(self, batch: list[tuple[Claimed, Answer]]) -> int:
+        """Writes results and scores together; a row whose lease was lost is somebody else's and is left alone."""
+        scores: list[Score] = []
+        stored = 0
+        for row, asked in batch:
+            answer = self._complete(row, asked)
+            if _write_result(row, answer, now=self.around.clock()):
+                stored += 1
+                scores += scores_for(self.scoring_id, row.result_id, row.case, answer)
+            else:
+                logger.warning("run %s: the lease of result %s was lost, its answer is dropped", self.run.pk, row.result_id)
+        Score.objects.bulk_create(scores)
+        return stored
+
+    def _complete(self, row: Claimed, answer: Answer) -> Answer:
+        """Adds what the pool's thread could not know: the human mark, and the effect on the database."""
+        if isinstance(answer, Failure):
+            return answer
+        effect = check_effect(row.case, answer.draft, now=self.run.created_at) if row.case.checks_effect else None
+        return replace(answer, marked_invalid=row.recording.invalid if row.recording else None, effect=effect)
+
+    def _renew_when_due(self) -> None:
+        now = self.around.clock()
+        if now - self.renewed_at >= self.lease / 3:
+            held = [*self.in_flight.values(), *(row for row, _ in self.answered)]
+            renew_leases([row.token for row in held], until=now + self.lease)
+            self.renewed_at = now
+
+    def _give_back(self) -> None:
+        for row in [self.in_flight.pop(future) for future in list(self.in_flight) if future.cancel()]:
+            return_result(row.result_id, row.token)
+
+
+def _ask(target: Target, row: Claimed) -> Answer:
+    """Runs in a pool thread: no database here."""
+    if row.model is None:
+        return Failure("no-recording", "El caso no tiene grabación en este juego.")
+    try:
+        return target.run(row.case, row.model)
+    except ModelError as error:
+        return Failure(error.cause, str(error), error.attempts)
+
+
+def _answer(future: "Future[Answer]") -> Answer:
+    """The future's answer; a crash of the target is an error of that one row, logged with its traceback."""
+    crash = future.exception()
+    if crash is None:
+        return future.result()
+    logger.error("a target crashed", exc_info=crash)
+    return Failure("crash", f"{type(crash).__name__}: {crash}")
+
+
+def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
+    """False when the lease was lost in the meantime."""
+    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now, "recording": row.recording}
+    if isinstance(answer, Failure):
+        facts = {
+            "status": Result.Status.ERROR,
+            "error_cause": answer.cause,
+            "error_detail": answer.detail,
+            "attempts": answer.attempts,
+        }
+    else:
+        facts = {
+            "status": Result.Status.DONE,
+            "outcome_kind": answer.kind,
+            "outcome": answer.as_row(),
+            "input_tokens": answer.spending.input_tokens,
+            "output_tokens": answer.spending.output_tokens,
+            "tokens_measured": answer.spending.measured,
+            "latency_ms": answer.spending.latency_ms,
+            "cost_micro_usd": answer.spending.cost_micro_usd,
+            "attempts": answer.spending.attempts,
+        }
+    return bool(hold_result(row.result_id, row.token).update(**facts, **closed))

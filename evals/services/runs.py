@@ -1,0 +1,201 @@
+"""Writes about runs: start, resume, cancel, retry, grade again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from assistant.llm.catalog import check_allowed
+from assistant.llm.provider import provider_from_settings
+from evals.datasets.revisions import read_spec
+from evals.datasets.selection import current_recordings, recording_sets
+from evals.grading import Failure, close_scoring, scores_for
+from evals.metrics import metrics_hash
+from evals.models import CaseRevision, DatasetVersion, Result, Run, Score, Scoring
+from evals.selectors import policy_of
+from evals.targets import TARGETS, Target, TargetConfig
+from evals.tasks import queue_help
+from evals.values import Outcome
+
+SCRIPTED = "scripted"
+BATCH = 500
+
+
+class NotRunnable(Exception):  # noqa: N818 -- the configuration is at fault; the sentence says how to mend it
+    """The run cannot start as asked. The text is for a person."""
+
+
+class NothingToRun(NotRunnable):
+    """No case is left for this purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """How to run a version. `model` is `scripted`, `scripted:SET` or a model's name; None takes the setting."""
+
+    model: str = SCRIPTED
+    target: str = "booking-assistant"
+    variant: str = "base"
+    temperature: float | None = None
+    repetitions: int = 1
+    concurrency: int | None = None
+    purpose: Literal["iteration", "release"] = "iteration"
+    commit: str = ""
+    max_cost_micro_usd: int | None = None
+    queue: bool = False
+
+    @property
+    def recording_set(self) -> str:
+        """The set to replay, or "" for a real model."""
+        kind, _, name = self.model.partition(":")
+        return (name or "base") if kind == SCRIPTED else ""
+
+
+@transaction.atomic
+def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, now: datetime) -> Run:
+    """A run with everything that can change later copied in, and one pending result per case and repetition.
+
+    With `config.queue`, help is asked for once the transaction commits. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
+    """
+    revisions = _revisions_to_run(version, config)
+    run = _new_run(version, config, by=by, now=now)
+    run.expected_results = len(revisions) * config.repetitions
+    run.save()
+    Result.objects.bulk_create(_pending(run, revisions), batch_size=BATCH)
+    _open_scoring(run, by=by, now=now)
+    if config.queue:
+        transaction.on_commit(lambda: queue_help(run.pk))
+    return run
+
+
+def resume_run(*, run: Run, retry_errors: bool, by: User | None, now: datetime) -> Run:
+    """Opens a stopped run again; with `retry_errors` its errors are asked again, and a closed run gets a new scoring."""
+    if run.status == Run.Status.CANCELLED:
+        raise NotRunnable(f"La corrida {run.pk} se canceló: empieza otra.")
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run.pk)
+        retried = _reset_errors(run) if retry_errors else 0
+        if run.status == Run.Status.FINISHED and not retried:
+            return run
+        if run.status == Run.Status.FINISHED:
+            _grade_again(run, by=by, now=now)
+        run.status, run.finished_at = Run.Status.QUEUED, None
+        run.save(update_fields=["status", "finished_at"])
+    return run
+
+
+def interrupt_run(*, run: Run) -> None:
+    """Says that a person stopped a run that is not complete; `resume_run` opens it again."""
+    Run.objects.filter(pk=run.pk, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).update(status=Run.Status.INTERRUPTED)
+
+
+def cancel_run(*, run: Run) -> bool:
+    """Ends an unfinished run for good: no case starts after it. False when it had already ended."""
+    unfinished = Run.objects.filter(pk=run.pk).exclude(status__in=(Run.Status.FINISHED, Run.Status.CANCELLED))
+    return bool(unfinished.update(status=Run.Status.CANCELLED))
+
+
+@transaction.atomic
+def rescore_run(*, run: Run, by: User | None, now: datetime) -> Scoring:
+    """Grades a finished run again with today's metrics; the model is not called, the former scoring stays as history."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status != Run.Status.FINISHED:
+        raise NotRunnable(f"La corrida {run.pk} no ha terminado: no se puede volver a calificar todavía.")
+    _grade_again(run, by=by, now=now)
+    return close_scoring(run, now=now)
+
+
+def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[CaseRevision]:
+    """Held-out cases run only for a release."""
+    revisions = list(version.revisions.order_by("case__key"))
+    if config.purpose != Run.Purpose.RELEASE:
+        revisions = [revision for revision in revisions if not revision.traits.get("held_out")]
+    if not revisions:
+        raise NothingToRun(f"La versión {version} no tiene casos que correr.")
+    if config.recording_set:
+        _check_recordings(version, [revision.case_id for revision in revisions], config.recording_set)
+    return revisions
+
+
+def _check_recordings(version: DatasetVersion, cases: list[int], set_name: str) -> None:
+    if not current_recordings(cases, set_name=set_name):
+        known = ", ".join(recording_sets(version.dataset)) or "ninguno"
+        raise NotRunnable(f"Ningún caso de {version} tiene grabación en el juego «{set_name}». Juegos que existen: {known}.")
+
+
+def _new_run(version: DatasetVersion, config: RunConfig, *, by: User | None, now: datetime) -> Run:
+    policy = policy_of(version.dataset)
+    temperature = settings.LLM_TEMPERATURE if config.temperature is None else config.temperature
+    target = _target(config, temperature=temperature, now=now)
+    return Run(
+        version=version,
+        target=config.target,
+        model_kind=Run.Kind.SCRIPTED if config.recording_set else Run.Kind.REAL,
+        model_name=_model_name(config),
+        recording_set=config.recording_set,
+        prompt_variant=config.variant,
+        prompt_hash=target.prompt_hash(),
+        system_prompt=target.system_prompt(),
+        temperature=temperature,
+        max_tokens=settings.LLM_MAX_TOKENS,
+        repetitions=config.repetitions,
+        concurrency=config.concurrency or settings.EVALS_CONCURRENCY,
+        purpose=config.purpose,
+        commit=config.commit,
+        policy=policy and policy.as_row(),
+        max_cost_micro_usd=config.max_cost_micro_usd,
+        created_by=by,
+        created_at=now,
+    )
+
+
+def _target(config: RunConfig, *, temperature: float, now: datetime) -> Target:
+    if config.target not in TARGETS:
+        raise NotRunnable(f"No existe el sistema «{config.target}». Existen: {', '.join(TARGETS)}.")
+    variants = TARGETS[config.target].variants
+    if config.variant not in variants:
+        raise NotRunnable(f"No existe la variante de prompt «{config.variant}». Existen: {', '.join(variants)}.")
+    return TARGETS[config.target](TargetConfig(config.variant, temperature, settings.LLM_MAX_TOKENS, now))
+
+
+def _model_name(config: RunConfig) -> str:
+    """Refuses here, before any row is written, what every call would refuse."""
+    if config.recording_set:
+        return SCRIPTED
+    check_allowed(config.model)
+    return provider_from_settings(config.model).name
+
+
+def _pending(run: Run, revisions: Iterable[CaseRevision]) -> Iterable[Result]:
+    """Repetition by repetition, so that an interrupted run has seen every case before any twice."""
+    revisions = list(revisions)
+    return (Result(run=run, revision=revision, repetition=turn) for turn in range(1, run.repetitions + 1) for revision in revisions)
+
+
+def _open_scoring(run: Run, *, by: User | None, now: datetime) -> Scoring:
+    Scoring.objects.filter(run=run, is_current=True).update(is_current=False)
+    return Scoring.objects.create(run=run, metrics_hash=metrics_hash(), created_by=by, created_at=now)
+
+
+def _reset_errors(run: Run) -> int:
+    """Errors become pending again; their scores go with them, unless the scoring has closed."""
+    errors = run.results.filter(status=Result.Status.ERROR)
+    Score.objects.filter(result__in=errors, scoring__closed_at__isnull=True).delete()
+    return errors.update(status=Result.Status.PENDING, error_cause="", error_detail="", attempts=None, finished_at=None)
+
+
+def _grade_again(run: Run, *, by: User | None, now: datetime) -> None:
+    """A new current scoring with the stored answers graded; rows that are to be asked again come later."""
+    scoring = _open_scoring(run, by=by, now=now)
+    scores: list[Score] = []
+    for result in run.results.exclude(status=Result.Status.PENDING).select_related("revision").iterator(chunk_size=BATCH):
+        answer = Outcome.from_row(result.outcome) if result.outcome else Failure(result.error_cause, result.error_detail)
+        scores += scores_for(scoring.pk, result.pk, read_spec(result.revision), answer)
+        if len(scores) >= BATCH:
+            Score.objects.bulk_create(scores)
+            scores = []
+    Score.objects.bulk_create(scores)

@@ -1,0 +1,63 @@
+"""What Celery carries: ids only. Every task may run twice, and a lost message is sent again by the sweeper."""
+
+import logging
+import threading
+
+from celery import shared_task
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from evals.models import Result, Run
+from evals.runner import Surroundings, work
+from evals.selectors import runs_that_need_help
+
+logger = logging.getLogger(__name__)
+
+# A helper stops claiming long before its message could be delivered a second time, and asks for a successor.
+HELP_FOR_S = settings.CELERY_VISIBILITY_TIMEOUT_S * 4 // 10
+
+
+@shared_task
+def help_run(run_id: int) -> None:
+    """Helps one run for a bounded time."""
+    stop = threading.Event()
+    bound = threading.Timer(HELP_FOR_S, stop.set)
+    bound.daemon = True
+    bound.start()
+    try:
+        run = work(run_id, Surroundings(clock=timezone.now, stop=stop))
+    finally:
+        bound.cancel()
+    if stop.is_set() and run.status == Run.Status.RUNNING and run.results.filter(status=Result.Status.PENDING).exists():
+        help_run.delay(run_id)
+
+
+@shared_task
+def sweep_runs() -> None:
+    """Asks for help with every run that nobody is working on."""
+    for run_id in runs_that_need_help(timezone.now()).values_list("pk", flat=True):
+        help_run.delay(run_id)
+
+
+def queue_help(run_id: int) -> None:
+    """Asks for help with a run: by message, or in a daemon thread of this process when no broker is set.
+
+    A broker that does not answer loses nothing: the run is saved, and the sweeper asks again.
+    """
+    if not settings.CELERY_BROKER_URL:
+        threading.Thread(target=_help_in_thread, args=(run_id,), name=f"help-run-{run_id}", daemon=True).start()
+        return
+    try:
+        for _ in range(settings.EVALS_HELPERS_PER_RUN):
+            help_run.delay(run_id)
+    except OperationalError:
+        logger.exception("run %s is saved but no worker could be told; the sweeper will", run_id)
+
+
+def _help_in_thread(run_id: int) -> None:
+    try:
+        work(run_id, Surroundings(clock=timezone.now, stop=threading.Event()))
+    finally:
+        connection.close()
