@@ -1,0 +1,187 @@
+"""Writes on datasets: import rows, freeze and sign a version, correct a recording."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from types import EllipsisType
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from evals.datasets.revisions import fields_of, revise_cases, version_hash
+from evals.datasets.rows import ParsedRow, RecordingSpec
+from evals.datasets.selection import latest_version
+from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+
+
+class ImportSummary(NamedTuple):
+    """How many cases an import touched. A case whose recordings alone changed counts as changed."""
+
+    added: int
+    changed: int
+    unchanged: int
+
+
+class NothingToFreeze(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """A version needs at least one approved case."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(f"«{dataset}» no tiene ningún caso aprobado: aprueba al menos uno antes de congelar una versión.")
+
+
+class NotTheOwner(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """Only the dataset's owner signs its versions."""
+
+    def __init__(self, dataset: Dataset, by: User) -> None:
+        owner = f"su dueño, {dataset.owner}" if dataset.owner else "su dueño, y el dataset todavía no tiene uno"
+        super().__init__(f"{by} no puede firmar «{dataset}»: firma {owner}.")
+
+
+class AlreadySigned(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """A version is signed once."""
+
+    def __init__(self, version: DatasetVersion) -> None:
+        super().__init__(f"La versión {version} ya está firmada; una firma no se cambia.")
+
+
+class ReasonMissing(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """What is being written needs a reason that others can read later."""
+
+    def __init__(self) -> None:
+        super().__init__("Falta el motivo: escribe en una frase por qué.")
+
+
+class AlreadySuperseded(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """Somebody corrected this recording before; the newest one of the chain is the one to correct."""
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(f"La grabación {recording.pk} ({recording}) ya fue reemplazada: corrige la vigente.")
+
+
+class NothingToCorrect(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """The correction says what the recording says already."""
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(f"La grabación {recording.pk} ya dice eso: cambia el texto o la marca.")
+
+
+# --- Import ---------------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], by: User | None) -> ImportSummary:
+    """Adds and changes cases by key, all or nothing. Cases that the file leaves out stay, and so does every case's status."""
+    Dataset.objects.select_for_update().get(pk=dataset.pk)
+    live = {case.key: case for case in dataset.cases.all()}
+    added = [row for row in rows if row.spec.key not in live]
+    changed = {row.spec.key for row in rows if row.spec.key in live and _rewrite(live[row.spec.key], row)}
+    created = Case.objects.bulk_create(Case(dataset=dataset, **fields_of(row.spec)) for row in added)
+    live |= {case.key: case for case in created}
+    changed |= _store_recordings(rows, live, _current_by_case_and_set(dataset), by)
+    changed -= {case.key for case in created}
+    return ImportSummary(len(added), len(changed), len(rows) - len(added) - len(changed))
+
+
+def _rewrite(case: Case, row: ParsedRow) -> bool:
+    """Saves what the row changes in the case; False when there is nothing."""
+    differing = {name: value for name, value in fields_of(row.spec).items() if getattr(case, name) != value}
+    for name, value in differing.items():
+        setattr(case, name, value)
+    if differing:
+        case.save()
+    return bool(differing)
+
+
+def _store_recordings(
+    rows: Sequence[ParsedRow], live: dict[str, Case], current: dict[tuple[int, str], Recording], by: User | None
+) -> set[str]:
+    """Appends the recordings that say something new; returns the keys of their cases."""
+    fresh = []
+    for row in rows:
+        case = live[row.spec.key]
+        for spec in row.recordings:
+            before = current.get((case.pk, spec.set_name))
+            if before is None or _says(before) != spec:
+                fresh.append(_unsaved_recording(case, spec, supersedes=before, by=by))
+    Recording.objects.bulk_create(fresh)
+    return {recording.case.key for recording in fresh}
+
+
+def _current_by_case_and_set(dataset: Dataset) -> dict[tuple[int, str], Recording]:
+    rows = Recording.objects.filter(case__dataset=dataset, superseded_by__isnull=True)
+    return {(recording.case_id, recording.set_name): recording for recording in rows}
+
+
+def _says(recording: Recording) -> RecordingSpec:
+    return RecordingSpec(recording.text, recording.set_name, recording.invalid, recording.origin, recording.note)
+
+
+def _unsaved_recording(case: Case, spec: RecordingSpec, *, supersedes: Recording | None, by: User | None) -> Recording:
+    return Recording(
+        case=case,
+        set_name=spec.set_name,
+        text=spec.text,
+        invalid=spec.invalid,
+        origin=spec.origin,
+        note=spec.note,
+        supersedes=supersedes,
+        created_by=by,
+    )
+
+
+# --- Versions -------------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def freeze_version(*, dataset: Dataset, by: User | None) -> DatasetVersion:
+    """The approved cases as a numbered version: the latest one if it says the same. Raises NothingToFreeze."""
+    Dataset.objects.select_for_update().get(pk=dataset.pk)
+    revisions = revise_cases(dataset.cases.filter(status=Case.Status.APPROVED).order_by("id"))
+    if not revisions:
+        raise NothingToFreeze(dataset)
+    latest, content_hash = latest_version(dataset), version_hash(revisions)
+    if latest and latest.content_hash == content_hash:
+        return latest
+    number = latest.number + 1 if latest else 1
+    version = DatasetVersion.objects.create(dataset=dataset, number=number, content_hash=content_hash, size=len(revisions))
+    version.revisions.add(*revisions)
+    return version
+
+
+def sign_version(*, version: DatasetVersion, by: User, reason: str, now: datetime) -> Signature:
+    """The owner's word that this version is the exam. Raises NotTheOwner, ReasonMissing or AlreadySigned."""
+    if version.dataset.owner_id != by.pk:
+        raise NotTheOwner(version.dataset, by)
+    if not reason.strip():
+        raise ReasonMissing
+    try:
+        with transaction.atomic():
+            return Signature.objects.create(
+                version=version, signed_by=by, signed_at=now, reason=reason.strip(), content_hash=version.content_hash
+            )
+    except IntegrityError:
+        raise AlreadySigned(version) from None
+
+
+# --- Recordings -----------------------------------------------------------------------------------------------------------
+
+
+def correct_recording(
+    *, recording: Recording, note: str, by: User | None, text: str | None = None, invalid: bool | EllipsisType | None = ...
+) -> Recording:
+    """A new recording that supersedes this one; what is not given stays. Raises AlreadySuperseded, NothingToCorrect, ReasonMissing."""
+    if not note.strip():
+        raise ReasonMissing
+    new_text = recording.text if text is None else text
+    mark = recording.invalid if isinstance(invalid, EllipsisType) else invalid
+    if (new_text, mark) == (recording.text, recording.invalid):
+        raise NothingToCorrect(recording)
+    origin = recording.origin if new_text == recording.text else "hand"
+    spec = RecordingSpec(new_text, recording.set_name, mark, origin, note.strip())
+    correction = _unsaved_recording(recording.case, spec, supersedes=recording, by=by)
+    try:
+        with transaction.atomic():
+            correction.save()
+    except IntegrityError:
+        raise AlreadySuperseded(recording) from None
+    return correction
