@@ -1,4 +1,4 @@
-"""Reads: which hours are taken and where there is room."""
+"""Reads: which hours are taken, and by whom."""
 
 import datetime as dt
 from collections import Counter, defaultdict
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bookings.models import BookedHour, Booking, Court
 from bookings.rules import CLOSES_AT, OPENS_AT
-from bookings.values import BookingRequest, OccupiedHour
+from bookings.values import OccupiedHour
 
 
 class GridHour(NamedTuple):
@@ -34,10 +34,3 @@ def day_grid(court: Court, date: dt.date) -> list[GridHour]:
     """Every opening hour of the court on that day, in order."""
     taken = {row.hour: row.booking for row in court.booked_hours.filter(date=date).select_related("booking__member")}
     return [GridHour(hour, taken.get(hour)) for hour in range(OPENS_AT, CLOSES_AT)]
-
-
-def free_court(request: BookingRequest) -> Court | None:
-    """The first active court, by name, of that sport with all those hours free; None if there is none."""
-    hours = range(request.start_hour, request.start_hour + request.hours)
-    taken = BookedHour.objects.filter(date=request.date, hour__in=hours).values("court_id")
-    return Court.objects.filter(sport=request.sport, active=True).exclude(pk__in=taken).order_by("name").first()

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from bookings.models import Booking, Court, Member
-from bookings.selectors import day_grid, free_court, occupied_hours
+from bookings.selectors import day_grid, occupied_hours
 from bookings.services import book, cancel
 from bookings.values import BookingRequest, OccupiedHour
 
@@ -83,14 +83,3 @@ def test_the_day_grid_has_every_opening_hour(court: Court, take: Take) -> None:
     assert [row.hour for row in grid] == list(range(7, 22))
     assert [row.hour for row in grid if row.booking == booking] == [18, 19]
     assert all(row.booking is None for row in day_grid(court, WEDNESDAY))
-
-
-def test_the_free_court_has_all_the_hours_free(court: Court, take: Take) -> None:
-    second = Court.objects.create(name="Fulbito 2", sport="fulbito", price_centimos_per_hour=5000)
-    assert free_court(BookingRequest("fulbito", TUESDAY, 18, 2)) == court
-    take(court, TUESDAY, 19)
-    assert free_court(BookingRequest("fulbito", TUESDAY, 18, 1)) == court
-    assert free_court(BookingRequest("fulbito", TUESDAY, 18, 2)) == second
-    take(second, TUESDAY, 18)
-    assert free_court(BookingRequest("fulbito", TUESDAY, 18, 2)) is None
-    assert free_court(BookingRequest("voley", TUESDAY, 18, 2)) is None
