@@ -10,12 +10,13 @@ RUNTIME := $(VENV)/requirements.stamp
 DEV := $(VENV)/requirements-dev.stamp
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 MANAGE := $(BIN)/python manage.py
-CODE := kallpa bookings assistant evals bench manage.py
+CODE := kallpa bookings assistant evals bench manage.py .ci/count_tests.py
 # Tests never see a real model, whatever the shell that starts them has exported.
 PYTEST := env -u LLM_BASE_URL -u LLM_MODEL -u LLM_API_KEY $(BIN)/python -m pytest
 MARKS := $(if $(filter 1,$(SERVICES)),not faults,not faults and not services)
 
 export PYTHONUTF8 := 1
+export PORT
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -3,6 +3,7 @@
 import os
 from decimal import Decimal
 from pathlib import Path
+from tempfile import gettempdir
 from urllib.parse import quote, urlsplit
 
 import dj_database_url
@@ -178,6 +179,8 @@ if _flag("BEHIND_TLS_PROXY", False):
 DATABASES = {"default": _database(f"sqlite:///{quote(str(BASE_DIR / 'kallpa.sqlite3'))}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["CONN_MAX_AGE"] = 0
+    # A file, not memory: helpers in several threads must meet the locks that they meet in production.
+    DATABASES["default"]["TEST"] = {"NAME": Path(gettempdir()) / f"kallpa-test-{os.getpid()}.sqlite3"}
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -217,7 +220,9 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}
-CELERY_BEAT_SCHEDULE = {"sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": 60.0}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))}
+}
 
 # --- The model ----------------------------------------------------------------------------------------------------------
 

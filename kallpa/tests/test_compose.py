@@ -1,6 +1,8 @@
-"""docker-compose.yml keeps what a server promises; `docker-compose config` itself is for machines that have it."""
+"""docker-compose.yml keeps what a server promises."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,29 @@ ROOT = Path(settings.BASE_DIR)
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     return yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+
+
+def find_compose() -> list[str]:
+    """The compose client of this machine, or nothing; it needs no engine to read the file."""
+    for client in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(client[0]) and subprocess.run([*client, "version"], capture_output=True, check=False).returncode == 0:
+            return client
+    return []
+
+
+@pytest.mark.skipif(not find_compose(), reason="this machine has no compose client")
+def test_compose_itself_accepts_the_file_only_when_the_password_is_set(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "docker-compose.yml", tmp_path)
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    results = []
+    for password in ("", "azul1234"):
+        (tmp_path / ".env").write_text(example.replace("POSTGRES_PASSWORD=", f"POSTGRES_PASSWORD={password}"), encoding="utf-8")
+        results.append(subprocess.run([*find_compose(), "config"], cwd=tmp_path, capture_output=True, text=True, check=False))
+    refused, accepted = results
+    assert refused.returncode != 0
+    assert "set it in .env" in refused.stderr
+    assert accepted.returncode == 0, accepted.stderr
+    assert "postgres://kallpa:azul1234@db:5432/kallpa" in accepted.stdout
 
 
 def test_it_runs_the_six_parts(services: dict[str, Any]) -> None:
