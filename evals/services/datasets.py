@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from evals.datasets.export import spec_of_recording
 from evals.datasets.revisions import fields_of, revise_cases, version_hash
 from evals.datasets.rows import ParsedRow, RecordingSpec
 from evals.datasets.selection import latest_version
@@ -101,7 +102,7 @@ def _store_recordings(
         case = live[row.spec.key]
         for spec in row.recordings:
             before = current.get((case.pk, spec.set_name))
-            if before is None or _says(before) != spec:
+            if before is None or spec_of_recording(before) != spec:
                 fresh.append(_unsaved_recording(case, spec, supersedes=before, by=by))
     Recording.objects.bulk_create(fresh)
     return {recording.case.key for recording in fresh}
@@ -110,10 +111,6 @@ def _store_recordings(
 def _current_by_case_and_set(dataset: Dataset) -> dict[tuple[int, str], Recording]:
     rows = Recording.objects.filter(case__dataset=dataset, superseded_by__isnull=True)
     return {(recording.case_id, recording.set_name): recording for recording in rows}
-
-
-def _says(recording: Recording) -> RecordingSpec:
-    return RecordingSpec(recording.text, recording.set_name, recording.invalid, recording.origin, recording.note)
 
 
 def _unsaved_recording(case: Case, spec: RecordingSpec, *, supersedes: Recording | None, by: User | None) -> Recording:

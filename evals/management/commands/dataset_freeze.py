@@ -1,0 +1,24 @@
+"""`manage.py dataset_freeze DATASET`: make a numbered version of the approved cases."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evals.management.lookups import find_dataset
+from evals.releases import ExitCode
+from evals.services import NothingToFreeze, freeze_version
+
+
+class Command(BaseCommand):
+    help = "Congela los casos aprobados en una versión numerada; si nada cambió, dice cuál es la vigente. Sale con 1 si no hay ninguno."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("dataset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            version = freeze_version(dataset=find_dataset(options["dataset"]), by=None)
+        except NothingToFreeze as error:
+            raise CommandError(str(error), returncode=ExitCode.FAILED) from error
+        self.stdout.write(f"{version}: {version.size} casos, huella {version.content_hash[:12]}.")

@@ -1,0 +1,133 @@
+"""The demo: people, a small complex and the shipped datasets. Each part is made once; what exists is never touched."""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+
+from bookings.models import Court, Member
+from evals.datasets.rows import parse_rows
+from evals.models import Dataset, GatePolicy, ProductThreshold
+from evals.services import freeze_version, import_rows, sign_version
+
+SEEDS = Path(__file__).parent.parent / "seeds"
+EXPERTS, ENGINEERS = "Expertos de negocio", "Ingeniería"
+
+READING = ("dataset", "case", "caserevision", "datasetversion", "signature", "recording", "run", "result", "scoring", "score")
+GROUPS = {
+    EXPERTS: (
+        *(f"view_{model}" for model in READING),
+        *("change_dataset", "add_case", "change_case", "add_recording", "add_datasetversion", "add_signature"),
+    ),
+    ENGINEERS: (*(f"view_{model}" for model in READING), "view_gatepolicy", "view_productthreshold", "add_run"),
+}
+
+
+class Login(NamedTuple):
+    """A demo account. Its password is a word that everyone knows, so it exists on a laptop only."""
+
+    username: str
+    role: str
+    group: str = ""
+
+    @property
+    def password(self) -> str:
+        return f"{self.username}-demo"
+
+
+LOGINS = (Login("admin", "administra todo"), Login("experta", "experta de negocio", EXPERTS), Login("desarrollo", "desarrollo", ENGINEERS))
+COURTS = (
+    ("Losa 1", "fulbito", 6_000),
+    ("Losa 2", "fulbito", 6_000),
+    ("Losa 3 techada", "fulbito", 9_000),
+    ("Cancha de vóley", "voley", 4_000),
+    ("Cancha de básquet", "basquet", 4_500),
+)
+MEMBERS = (
+    ("Rosa Quispe", "Las Panteras de Surco"),
+    ("Percy Mamani", "Deportivo Cahuide"),
+    ("Elena Ticona", "Voleibol del Parque"),
+    ("Wilder Apaza", "Los Halcones"),
+    ("Noemí Tinco", "Triple Doble"),
+)
+DATASETS = (
+    ("kit", "Kit de prueba", "Catorce casos pequeños para ver funcionar la mesa."),
+    ("reservas", "Reservas", "Lo que los vecinos escriben de verdad para pedir una cancha."),
+)
+REASON = "Versión de demostración: los casos vienen con el proyecto y cada respuesta correcta se escribió antes que las grabaciones."
+
+
+@transaction.atomic
+def seed_demo(*, with_passwords: bool, now: datetime) -> list[str]:
+    """Makes what is missing and says what it made, one sentence each; nothing the second time."""
+    return [*_seed_groups(), *_seed_users(with_passwords), *_seed_complex(), *_seed_datasets(now)]
+
+
+def _seed_groups() -> Iterable[str]:
+    for name, codenames in GROUPS.items():
+        group, created = Group.objects.get_or_create(name=name)
+        if created:
+            group.permissions.set(Permission.objects.filter(content_type__app_label="evals", codename__in=codenames))
+            yield f"Grupo «{name}»."
+
+
+def _seed_users(with_passwords: bool) -> Iterable[str]:
+    """Without passwords the two people exist, as owner and author, and nobody can log in; no superuser is made."""
+    known = set(User.objects.filter(username__in=[login.username for login in LOGINS]).values_list("username", flat=True))
+    for login in LOGINS:
+        if login.username not in known and (with_passwords or login.group):
+            _create_user(login, with_password=with_passwords)
+            yield f"Usuario «{login.username}» ({login.role})."
+
+
+def _create_user(login: Login, *, with_password: bool) -> None:
+    user = User(username=login.username, is_staff=True, is_superuser=not login.group)
+    user.set_password(login.password if with_password else None)
+    user.save()
+    if login.group:
+        user.groups.add(Group.objects.get(name=login.group))
+
+
+def _seed_complex() -> Iterable[str]:
+    if not Court.objects.exists():
+        Court.objects.bulk_create(Court(name=name, sport=sport, price_centimos_per_hour=price) for name, sport, price in COURTS)
+        yield f"{len(COURTS)} canchas."
+    if not Member.objects.exists():
+        Member.objects.bulk_create(Member(name=name, team_name=team) for name, team in MEMBERS)
+        yield f"{len(MEMBERS)} miembros."
+
+
+def _seed_datasets(now: datetime) -> Iterable[str]:
+    known = set(Dataset.objects.values_list("slug", flat=True))
+    missing = [dataset for dataset in DATASETS if dataset[0] not in known]
+    for slug, name, description in missing:
+        owner = User.objects.get(username="experta")
+        dataset = Dataset.objects.create(slug=slug, name=name, description=description, owner=owner)
+        _fill_dataset(dataset, owner, now)
+        _seed_policy(dataset)
+        yield f"Dataset «{slug}», versión 1, firmada por {owner}."
+
+
+def _fill_dataset(dataset: Dataset, owner: User, now: datetime) -> None:
+    with (SEEDS / f"{dataset.slug}.jsonl").open("rb") as lines:
+        rows, problems = parse_rows(lines)
+    if problems:
+        raise ValueError(f"{dataset.slug}.jsonl: {problems[0]}")
+    import_rows(dataset=dataset, rows=rows, by=owner)
+    sign_version(version=freeze_version(dataset=dataset, by=owner), by=owner, reason=REASON, now=now)
+
+
+def _seed_policy(dataset: Dataset) -> None:
+    policies: dict[str, Any] = json.loads((SEEDS / "policies.json").read_text("utf-8"))
+    row = policies[dataset.slug]
+    policy = GatePolicy.objects.create(
+        dataset=dataset,
+        needs_scripted="scripted" in row["release_kinds"],
+        needs_real="real" in row["release_kinds"],
+        max_known_limitations=row["max_known_limitations"],
+    )
+    ProductThreshold.objects.bulk_create(ProductThreshold(policy=policy, **threshold) for threshold in row["thresholds"])

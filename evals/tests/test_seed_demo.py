@@ -1,0 +1,107 @@
+"""The demo is loaded once, and never again over what a person edited."""
+
+import io
+import re
+import time
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from bookings.models import Court, Member
+from evals.management.demo import ENGINEERS, EXPERTS, GROUPS
+from evals.models import Case, Dataset, GatePolicy, Recording
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def laptop(settings):
+    settings.DEBUG = True
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def seed(**options):
+    out = io.StringIO()
+    call_command("seed_demo", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_it_loads_people_complex_and_signed_datasets():
+    seed()
+    assert {user.username: (user.is_superuser, user.is_staff) for user in User.objects.all()} == {
+        "admin": (True, True),
+        "experta": (False, True),
+        "desarrollo": (False, True),
+    }
+    assert set(Court.objects.values_list("sport", flat=True)) == {"fulbito", "voley", "basquet"}
+    assert Member.objects.filter(name="Rosa Quispe").exists()
+    for slug, cases in (("kit", 14), ("reservas", 200)):
+        version = Dataset.objects.get(slug=slug).versions.get()
+        assert (version.number, version.size, version.signature.signed_by.username) == (1, cases, "experta")
+        assert Recording.objects.filter(case__dataset__slug=slug).count() >= cases
+    policy = GatePolicy.objects.get(dataset__slug="reservas")
+    assert (policy.needs_scripted, policy.needs_real, policy.max_known_limitations) == (True, False, 6)
+    assert all(threshold.justification for threshold in policy.thresholds.all())
+
+
+def test_a_second_time_it_writes_nothing_and_is_quick():
+    seed()
+    started = time.process_time()
+    with CaptureQueriesContext(connection) as captured:
+        assert seed() == ""
+    assert time.process_time() - started < 1
+    assert [query["sql"] for query in captured if query["sql"].split()[0] in {"INSERT", "UPDATE", "DELETE"}] == []
+
+
+def test_it_never_resets_what_a_person_edited():
+    seed()
+    experta, case = User.objects.get(username="experta"), Case.objects.filter(dataset__slug="kit").first()
+    experta.set_password("una clave de verdad")
+    experta.save()
+    Case.objects.filter(pk=case.pk).update(notes="editado")
+    Group.objects.get(name=ENGINEERS).permissions.clear()
+    Court.objects.filter(name="Losa 1").update(name="Losa techada nueva")
+    Member.objects.filter(name="Rosa Quispe").delete()
+    Dataset.objects.filter(slug="kit").update(name="Otro nombre")
+    seed()
+    experta.refresh_from_db()
+    assert experta.check_password("una clave de verdad")
+    assert Case.objects.get(pk=case.pk).notes == "editado"
+    assert not Group.objects.get(name=ENGINEERS).permissions.exists()
+    assert not Court.objects.filter(name="Losa 1").exists()
+    assert not Member.objects.filter(name="Rosa Quispe").exists()
+    assert Dataset.objects.get(slug="kit").name == "Otro nombre"
+
+
+def test_on_a_server_nobody_can_log_in_with_a_demo_password(settings):
+    settings.DEBUG = False
+    seed()
+    assert {user.username: user.has_usable_password() for user in User.objects.all()} == {"experta": False, "desarrollo": False}
+    assert "-demo" not in seed(logins=True)
+
+
+def test_it_shows_logins_that_work_and_only_those():
+    seed()
+    User.objects.filter(username="experta").update(password="!")
+    shown = seed(logins=True)
+    assert "http://127.0.0.1:8000/admin/" in shown
+    assert re.search(r"admin +admin-demo", shown)
+    assert "experta-demo" not in shown
+    assert User.objects.get(username="desarrollo").check_password("desarrollo-demo")
+
+
+def test_each_permission_of_a_group_exists():
+    for codenames in GROUPS.values():
+        assert Permission.objects.filter(content_type__app_label="evals", codename__in=codenames).count() == len(codenames)
+
+
+@pytest.mark.parametrize("forbidden", ["change_gatepolicy", "add_run", "change_run", "delete_case", "view_held_out_text"])
+def test_an_expert_may_not(forbidden):
+    seed()
+    experta = User.objects.get(username="experta")
+    assert not experta.has_perm(f"evals.{forbidden}")
+    assert experta.has_perm("evals.change_case")
+    assert experta.groups.get().name == EXPERTS
