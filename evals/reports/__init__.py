@@ -1,0 +1,55 @@
+"""A run, told to people and machines. Pure rendering of one frozen RunReport: nothing here reads the database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evals.values import Aggregate, ModelKind, Policy, Verdict
+
+RowStatus = Literal["pasa", "falla", "error", "sin correr"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """One result. `expected`, `got` and `reasons` are plain text, and no report shows them when the case is held out."""
+
+    key: str
+    repetition: int
+    category: str
+    blocking: bool
+    status: RowStatus
+    expected: str
+    got: str
+    reasons: tuple[str, ...] = ()
+    known_limitation: str = ""
+    held_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Everything that a report of one run shows. Counts are results; `rows` come in the order of the dataset."""
+
+    run_id: int
+    dataset: str
+    version: int
+    signed: bool
+    target: str
+    model_kind: ModelKind
+    model_name: str
+    prompt_variant: str
+    prompt_hash: str
+    temperature: float
+    repetitions: int
+    purpose: str
+    commit: str
+    recording_set: str
+    status: str
+    expected: int
+    measured: int
+    errors: int
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+    baseline: Mapping[str, Aggregate] | None = None
+    policy: Policy | None = None
+    verdict: Verdict | None = None
+    rows: tuple[ReportRow, ...] = ()
+    changed_between_repetitions: tuple[str, ...] = ()
