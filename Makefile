@@ -15,6 +15,13 @@ CODE := kallpa bookings assistant evals bench manage.py .ci/count_tests.py
 PYTEST := env -u LLM_BASE_URL -u LLM_MODEL -u LLM_API_KEY $(BIN)/python -m pytest
 MARKS := $(if $(filter 1,$(SERVICES)),not faults,not faults and not services)
 
+# With SERVICES=1 the whole suite runs on these, unless the environment names others.
+ifeq ($(SERVICES),1)
+export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/kallpa
+export REDIS_URL ?= redis://127.0.0.1:6379/5
+export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/6
+endif
+
 export PYTHONUTF8 := 1
 export PORT
 
@@ -32,7 +39,7 @@ serve: prepare ## Serve the site on 127.0.0.1:PORT (8000) and print the demo log
 	@$(MANAGE) seed_demo --logins
 	@$(MANAGE) runserver 127.0.0.1:$(PORT)
 
-test: $(DEV) ## Run the tests; ARGS="-k text" narrows them, SERVICES=1 adds those on PostgreSQL and Redis
+test: $(DEV) ## Run the tests; ARGS="-k text" narrows them, SERVICES=1 runs all on PostgreSQL and Redis
 	@$(PYTEST) -n auto -m "$(MARKS)" $(ARGS)
 
 check: lint test ## Format, lint, import contracts, types, missing migrations, tests

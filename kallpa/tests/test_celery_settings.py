@@ -69,6 +69,13 @@ def test_the_three_visibility_settings_are_equal() -> None:
     assert values == {settings.CELERY_VISIBILITY_TIMEOUT_S}
 
 
+def test_a_web_process_or_command_sends_with_these_settings() -> None:
+    show = "import django; django.setup(); from celery import current_app as a; print(a.main, a.conf.task_ignore_result)"
+    environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "kallpa.settings"}
+    shown = subprocess.run([sys.executable, "-c", show], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    assert shown.stdout.split() == ["kallpa", "True"]
+
+
 def test_a_lost_worker_loses_no_message_and_nothing_waits_on_results() -> None:
     conf = app.conf
     assert (conf.task_acks_late, conf.task_reject_on_worker_lost, conf.worker_prefetch_multiplier) == (True, True, 1)

@@ -27,7 +27,7 @@ HOST = "kallpa.example"
 SERVER = os.environ.get("DATABASE_URL", "")
 if not SERVER.startswith("postgres"):
     SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
-BROKER = f"redis://{urlsplit(os.environ.get('REDIS_URL') or 'redis://127.0.0.1:6379').netloc}/12"
+BROKER = f"redis://{urlsplit(os.environ.get('REDIS_URL') or 'redis://127.0.0.1:6379').netloc}/7"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
 
