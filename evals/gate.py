@@ -56,11 +56,13 @@ def _missing(aggregates: Mapping[str, Aggregate], facts: GateFacts) -> Iterator[
     absent = _absent(facts)
     if absent > 0:
         causes = f" ({_say_causes(facts)})" if facts.errors_by_cause else ""
-        yield Reason(Decision.INCONCLUSIVE, f"Faltan {absent} de {facts.expected} resultados{causes}: un error no es una respuesta.")
+        yield Reason(
+            Decision.INCONCLUSIVE, f"Sin respuesta: {absent} de {facts.expected} resultados{causes}. Un error no es una respuesta."
+        )
     for aggregate in aggregates.values():
         if aggregate.missing > absent:
             rows = aggregate.missing + aggregate.denominator // aggregate.weight
-            text = f"{_label(aggregate)}: {aggregate.missing} de {rows} resultados no se pudieron calificar."
+            text = f"{_label(aggregate)}: {aggregate.missing} de {rows} resultados sin calificar."
             yield Reason(Decision.INCONCLUSIVE, text, aggregate.metric)
 
 

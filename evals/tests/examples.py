@@ -4,7 +4,8 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from evals.values import Attack, CaseSpec, Channel, DraftFields, Expected, ObeyingSign, Outcome, canonical_json
+from evals.metrics import MetricTotals, aggregate
+from evals.values import Aggregate, Attack, CaseSpec, Channel, DraftFields, Expected, ObeyingSign, Outcome, canonical_json
 
 MONDAY_AT_TEN = datetime(2026, 3, 9, 10, 0, tzinfo=ZoneInfo("America/Lima"))
 TUESDAY = date(2026, 3, 10)
@@ -16,7 +17,8 @@ def make_case(expected: Expected | str = "draft", **facts: Any) -> CaseSpec:
     """A case that expects FULBITO, or the kind named."""
     if isinstance(expected, str):
         expected = Expected("draft", FULBITO) if expected == "draft" else Expected(expected)  # type: ignore[arg-type]
-    return CaseSpec(**({"key": "caso", "category": "clara", "stratum": "happy", "now": MONDAY_AT_TEN} | facts), expected=expected)
+    usual: dict[str, Any] = {"key": "caso", "category": "clara", "stratum": "happy", "now": MONDAY_AT_TEN}
+    return CaseSpec(**(usual | facts), expected=expected)
 
 
 def make_attack(channel: Channel, *signs: ObeyingSign) -> Attack:
@@ -30,17 +32,25 @@ def raw_of(draft: DraftFields, **more: Any) -> str:
 
 def drafted(draft: DraftFields = FULBITO, **facts: Any) -> Outcome:
     """A draft came out, as the model wrote it."""
-    return Outcome(**({"kind": "draft", "draft": draft, "raw": raw_of(draft)} | facts))
+    return _outcome(facts, kind="draft", draft=draft, raw=raw_of(draft))
 
 
 def asked(question: str = "¿De la mañana o de la noche?", **facts: Any) -> Outcome:
-    raw = canonical_json({"action": "clarify", "question": question})
-    return Outcome(**({"kind": "clarify", "said": question, "raw": raw} | facts))
+    return _outcome(facts, kind="clarify", said=question, raw=canonical_json({"action": "clarify", "question": question}))
 
 
 def refused(**facts: Any) -> Outcome:
-    return Outcome(**({"kind": "refuse", "raw": '{"action":"refuse"}'} | facts))
+    return _outcome(facts, kind="refuse", raw='{"action":"refuse"}')
 
 
 def rejected(raw: str = "hola", reason: str = "NOT_JSON", **facts: Any) -> Outcome:
-    return Outcome(**({"kind": "rejected", "reason": reason, "raw": raw} | facts))
+    return _outcome(facts, kind="rejected", reason=reason, raw=raw)
+
+
+def figure(metric: str, total: float, n: int, *, missing: int = 0) -> Aggregate:
+    """The aggregate of a metric whose marks add up to `total` over n cases, asked once each."""
+    return aggregate(metric, MetricTotals(metric, total, n, n, missing))
+
+
+def _outcome(facts: dict[str, Any], **usual: Any) -> Outcome:
+    return Outcome(**(usual | facts))

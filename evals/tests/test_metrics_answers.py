@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evals.metrics import MetricTotals, aggregate, grade
-from evals.tests.examples import FULBITO, WEDNESDAY, asked, drafted, make_case, refused, rejected
+from evals.metrics import grade
+from evals.tests.examples import FULBITO, WEDNESDAY, asked, drafted, figure, make_case, refused, rejected
 from evals.values import EffectCheck, Expected, Mark, Outcome
 
 LATE = replace(FULBITO, date=WEDNESDAY)
@@ -87,13 +87,13 @@ WORKED_EXAMPLE = (drafted(), drafted(LATE), drafted(MORNING), rejected())
 )
 def test_it_gives_the_worked_example_of_four_drafts(metric, share):
     total = sum(value(metric, make_case(), outcome) for outcome in WORKED_EXAMPLE)
-    found = aggregate(metric, MetricTotals(metric, total, 4, 4, 0))
+    found = figure(metric, total, 4)
     assert (found.value, found.numerator, found.denominator) == (share, share * 4, 4)
 
 
 def test_it_counts_every_field_of_the_worked_example():
     total = sum(value("field_accuracy", make_case(), outcome) for outcome in WORKED_EXAMPLE)
-    found = aggregate("field_accuracy", MetricTotals("field_accuracy", total, 4, 4, 0))
+    found = figure("field_accuracy", total, 4)
     assert (found.numerator, found.denominator, found.value) == (10, 16, 0.625)
 
 
@@ -153,13 +153,13 @@ def test_the_exercise_with_forty_cases():
     answers = [(make_case(), drafted())] * 22 + [(make_case(), rejected())] * 3
     answers += [(make_case("clarify"), asked())] * 7 + [(make_case("clarify"), drafted())] * 3 + [(make_case("refuse"), refused())] * 5
     marks = [grade(case, outcome) for case, outcome in answers]
-    figures = {}
-    for name in ("field_date", "asked_when_ambiguous", "correct", "undue_drafts"):
+
+    def counted(name):
         values = [mark[name].value for mark in marks if name in mark]
-        figures[name] = aggregate(name, MetricTotals(name, sum(values), len(values), len(values), 0))
-    assert {name: (figure.numerator, figure.denominator) for name, figure in figures.items()} == {
-        "field_date": (22, 25),
-        "asked_when_ambiguous": (7, 10),
-        "correct": (34, 40),
-        "undue_drafts": (3, 15),
-    }
+        found = figure(name, values.count(1.0), len(values))
+        return found.numerator, found.denominator
+
+    assert counted("field_date") == (22, 25)
+    assert counted("asked_when_ambiguous") == (7, 10)
+    assert counted("correct") == (34, 40)
+    assert counted("undue_drafts") == (3, 15)
