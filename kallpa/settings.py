@@ -257,6 +257,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
+        "django": {"handlers": [], "level": LOG_LEVEL},  # without Django's own handlers, which would write each line a second time
         "httpx": {"level": "WARNING"},  # it logs each address it calls at INFO
         "httpcore": {"level": "WARNING"},  # it logs each header, the key among them, at DEBUG
     },

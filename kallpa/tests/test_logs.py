@@ -42,7 +42,9 @@ def test_control_the_stock_formatter_can_be_forged() -> None:
     assert len(format_record(logging.Formatter("%(message)s"), FORGED).splitlines()) == 2
 
 
-def test_every_handler_of_the_site_uses_it() -> None:
+def test_every_handler_of_the_site_uses_it_and_django_adds_none() -> None:
     handlers: dict[str, dict[str, str]] = settings.LOGGING["handlers"]  # type: ignore[assignment]
     assert {handler["formatter"] for handler in handlers.values()} == {"line"}
     assert any(isinstance(handler.formatter, OneLineFormatter) for handler in logging.getLogger().handlers)
+    assert logging.getLogger("django").handlers == []
+    assert logging.getLogger("django").propagate
