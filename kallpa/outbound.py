@@ -1,12 +1,13 @@
 """The one guarded HTTP client: nothing else in Kallpa opens a connection to a server of someone else's choosing.
 
-httpx reads the URL; httpcore's pool does the talking, because it takes a network backend publicly. Ours resolves the host itself,
+httpx reads the URL; httpcore's connections do the talking, because they take a network backend publicly. Ours resolves the host,
 judges every address it resolved to, connects to the judged address (a second DNS answer has no say) and cuts each wait to what is
 left of the call's deadline. At this level there are no redirects, cookies, proxies or environment variables to switch off.
 """
 
 import contextvars
 import ipaddress
+import itertools
 import json
 import logging
 import os
@@ -16,7 +17,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -27,6 +29,7 @@ import httpx  # noqa: TID251
 from kallpa.addresses import AddressKind, IPAddress, classify_address
 
 CONNECT_TIMEOUT_S = 5.0
+SHARED_CONNECTIONS = 256  # no fewer than threads may call at once: waiting for a connection spends the deadline
 KEEP_ALIVE_S = 15.0
 MAX_PARALLEL_LOOKUPS = 32
 DEFAULT_PORTS = {"https": 443, "http": 80}
@@ -266,6 +269,63 @@ def _parse_address(host: str) -> IPAddress | None:
 # --- The client ---------------------------------------------------------------------------------------------------------
 
 
+class _Peer(NamedTuple):
+    """Whom a connection can serve."""
+
+    scheme: bytes
+    host: bytes
+    port: int
+
+
+class _Connections:
+    """Lends each connection to one call at a time, the last used first: httpcore's own pool looks at all of them for every call."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        self._options = options
+        self._slots, self._lock = threading.BoundedSemaphore(most), threading.Lock()
+        self._idle: dict[_Peer, list[httpcore.HTTPConnection]] = {}
+
+    @contextmanager
+    def lend(self, peer: _Peer, deadline: Deadline) -> Iterator[httpcore.HTTPConnection]:
+        """A living connection, or a new one; raises DeadlineExceeded while all are lent."""
+        if not self._slots.acquire(timeout=deadline.remaining()):
+            raise DeadlineExceeded("the total deadline passed")
+        try:
+            connection = self._take(peer) or httpcore.HTTPConnection(httpcore.Origin(*peer), **self._options)
+            try:
+                yield connection
+            finally:
+                self._give_back(peer, connection)
+        finally:
+            self._slots.release()
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in itertools.chain.from_iterable(self._idle.values()):
+                connection.close()
+            self._idle.clear()
+
+    def _take(self, peer: _Peer) -> httpcore.HTTPConnection | None:
+        with self._lock:
+            idle = self._idle.get(peer, [])
+            while idle:
+                connection = idle.pop()
+                if not connection.has_expired():
+                    return connection
+                connection.close()
+        return None
+
+    def _give_back(self, peer: _Peer, connection: httpcore.HTTPConnection) -> None:
+        if connection.is_closed() or not connection.is_idle():
+            connection.close()
+            return
+        with self._lock:
+            idle = self._idle.setdefault(peer, [])
+            idle.append(connection)
+            if idle[0].has_expired():
+                idle.pop(0).close()
+
+
 class OutboundClient:
     """Threads share one: it keeps connections alive. `look_up` (socket.getaddrinfo) and `tls` are there to be replaced in tests."""
 
@@ -280,10 +340,9 @@ class OutboundClient:
     ) -> None:
         self._policy, self._connect_timeout_s = policy, connect_timeout_s
         self._origins = _allowed_origins(policy)
-        self._pool = httpcore.ConnectionPool(
+        self._connections = _Connections(
+            max_connections,
             ssl_context=tls or _tls_context(),
-            max_connections=max_connections,
-            max_keepalive_connections=max_connections,
             keepalive_expiry=KEEP_ALIVE_S,
             network_backend=_GuardedBackend(policy, look_up),
         )
@@ -304,7 +363,7 @@ class OutboundClient:
 
     def close(self) -> None:
         """Close every connection."""
-        self._pool.close()
+        self._connections.close()
 
     def _allowed_url(self, url: str) -> httpx.URL:
         parsed = _parse_url(url)
@@ -312,8 +371,7 @@ class OutboundClient:
             raise AddressRefused("the address is not a plain URL")
         if parsed.scheme not in ({"https", "http"} if self._policy.allow_http else {"https"}):
             raise AddressRefused("the scheme is not allowed")
-        port = DEFAULT_PORTS[parsed.scheme] if parsed.port is None else parsed.port
-        if _Origin(parsed.host, port) not in self._origins or not 0 < port < 65_536:
+        if _Origin(parsed.host, _port_of(parsed)) not in self._origins or not 0 < _port_of(parsed) < 65_536:
             raise AddressRefused("the host is not on the allowlist")
         return parsed
 
@@ -321,17 +379,29 @@ class OutboundClient:
         self, target: httpx.URL, payload: object, headers: Mapping[str, str], call: _Call, max_bytes: int
     ) -> OutboundResponse | OutboundError:
         """The response, or the named error for what httpcore raised."""
-        url = httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
-        timeouts = {"timeout": {"connect": self._connect_timeout_s, "pool": call.deadline.remaining()}}
         try:
-            sent = _checked_headers(headers, target)
             content = json.dumps(payload, separators=(",", ":")).encode("ascii")
-            with self._pool.stream("POST", url, headers=sent, content=content, extensions=timeouts) as response:
-                return _read_response(response, max_bytes)
+            request = httpcore.Request(
+                b"POST",
+                httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path),
+                headers=_checked_headers(headers, target, len(content)),
+                content=content,
+                extensions={"timeout": {"connect": self._connect_timeout_s}},
+            )
+            with self._connections.lend(_Peer(target.raw_scheme, target.raw_host, _port_of(target)), call.deadline) as connection:
+                response = connection.handle_request(request)
+                try:
+                    return _read_response(response, max_bytes)
+                finally:
+                    response.close()
         except OutboundError as error:
             return error
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
             return _name_error(error, call)
+
+
+def _port_of(url: httpx.URL) -> int:
+    return DEFAULT_PORTS[url.scheme] if url.port is None else url.port
 
 
 def _name_error(error: Exception, call: _Call) -> OutboundError:
@@ -346,7 +416,7 @@ def _name_error(error: Exception, call: _Call) -> OutboundError:
     return ProtocolFailed("the response is not whole, valid HTTP")
 
 
-def _checked_headers(headers: Mapping[str, str], target: httpx.URL) -> list[tuple[bytes, bytes]]:
+def _checked_headers(headers: Mapping[str, str], target: httpx.URL, length: int) -> list[tuple[bytes, bytes]]:
     """The caller's headers and our own; a value that HTTP does not allow is refused here, where no error message can quote it."""
     if not all(HEADER_VALUE.fullmatch(text) for pair in headers.items() for text in pair):
         raise ProtocolFailed("a request header holds characters that HTTP does not allow")
@@ -355,6 +425,7 @@ def _checked_headers(headers: Mapping[str, str], target: httpx.URL) -> list[tupl
         "accept": "application/json",
         "accept-encoding": "identity",
         "content-type": "application/json",
+        "content-length": str(length),
         "user-agent": "kallpa",
     }
     merged = {name.lower(): value for name, value in headers.items()} | ours
@@ -388,7 +459,7 @@ def policy_from_settings() -> OutboundPolicy:
     """What the settings allow: their hosts, and clear text as far as loopback or the private network, where those are allowed."""
     from django.conf import settings  # the client itself knows no Django
 
-    loopback, private = bool(settings.OUTBOUND_ALLOW_LOOPBACK), bool(getattr(settings, "OUTBOUND_ALLOW_PRIVATE", False))
+    loopback, private = bool(settings.OUTBOUND_ALLOW_LOOPBACK), bool(settings.OUTBOUND_ALLOW_PRIVATE)
     hosts = frozenset(settings.OUTBOUND_ALLOWED_HOSTS)
     return OutboundPolicy(hosts, allow_private=private, allow_loopback=loopback, allow_http=loopback or private)
 
@@ -400,7 +471,7 @@ def shared_client() -> OutboundClient:
 
 @lru_cache(maxsize=4)
 def _client_for(policy: OutboundPolicy) -> OutboundClient:
-    return OutboundClient(policy)
+    return OutboundClient(policy, max_connections=SHARED_CONNECTIONS)
 
 
 # A forked worker must not talk on its parent's connections.

@@ -329,7 +329,9 @@ def test_a_response_does_not_show_its_body_in_its_repr() -> None:
 def test_the_settings_make_the_policy(settings: Any) -> None:
     settings.OUTBOUND_ALLOWED_HOSTS, settings.OUTBOUND_ALLOW_LOOPBACK = ["api.test", "127.0.0.1:8080"], True
     assert policy_from_settings() == OutboundPolicy(frozenset({"api.test", "127.0.0.1:8080"}), allow_loopback=True, allow_http=True)
-    settings.OUTBOUND_ALLOW_LOOPBACK = False
+    settings.OUTBOUND_ALLOW_LOOPBACK, settings.OUTBOUND_ALLOW_PRIVATE = False, True
+    assert policy_from_settings() == OutboundPolicy(frozenset({"api.test", "127.0.0.1:8080"}), allow_private=True, allow_http=True)
+    settings.OUTBOUND_ALLOW_PRIVATE = False
     assert policy_from_settings() == OutboundPolicy(frozenset({"api.test", "127.0.0.1:8080"}))
 
 

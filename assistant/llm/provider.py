@@ -1,0 +1,259 @@
+"""The one file that knows the provider: its path, its headers, its statuses and the shape of its answers.
+
+The protocol is OpenAI-compatible chat completions; messages travel as they are. When the provider changes, this file changes.
+"""
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+
+from assistant.llm import (
+    ModelAddressRefused,
+    ModelAuthError,
+    ModelBadRequest,
+    ModelBadResponse,
+    ModelError,
+    ModelKind,
+    ModelNotConfigured,
+    ModelRateLimited,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseTooLarge,
+    ModelServerError,
+    ModelTimeout,
+    ModelUnreachable,
+    Usage,
+    estimate_usage,
+)
+from assistant.llm.catalog import check_allowed
+from kallpa.outbound import (
+    AddressRefused,
+    ConnectFailed,
+    Deadline,
+    DeadlineExceeded,
+    OutboundClient,
+    OutboundError,
+    OutboundResponse,
+    ProtocolFailed,
+    ResponseTooLarge,
+    shared_client,
+)
+
+PATH = "/chat/completions"
+FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 0.5, 8.0
+LONGEST_RETRY_AFTER_S = 30.0
+LONGEST_REASON = 40
+MOST_TOKENS = 100_000_000  # a usage above this is not a count
+
+SECONDS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,9})?")
+
+RETRYABLE = (ModelRateLimited, ModelServerError, ModelTimeout, ModelUnreachable)
+BY_OUTBOUND_ERROR: dict[type[OutboundError], type[ModelError]] = {
+    AddressRefused: ModelAddressRefused,
+    ConnectFailed: ModelUnreachable,
+    DeadlineExceeded: ModelTimeout,
+    ProtocolFailed: ModelBadResponse,
+    ResponseTooLarge: ModelResponseTooLarge,
+}
+BY_STATUS: dict[int, type[ModelError]] = {401: ModelAuthError, 403: ModelAuthError, 408: ModelTimeout, 429: ModelRateLimited}
+BY_STATUS_CLASS: dict[int, type[ModelError]] = {4: ModelBadRequest, 5: ModelServerError}
+
+
+@dataclass(frozen=True)
+class ProviderConfig:
+    """Where and how to call; `timeout_s` is the whole call's deadline, with its retries and the waits between them."""
+
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 20.0
+    max_retries: int = 3
+    max_bytes: int = 1_048_576
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One call that was made: `outcome` is "ok" or a cause, `ms` its time, `wait_s` the pause that follows before the next, if any."""
+
+    number: int
+    outcome: str
+    ms: float
+    wait_s: float | None = None
+
+
+class _PrivateHeaders(dict[str, str]):
+    """Headers that do not show themselves in an error page or a log."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} headers>"
+
+
+def _ignore(attempt: Attempt) -> None:
+    """Nobody is watching."""
+
+
+class ProviderModel:
+    """A model behind an OpenAI-compatible server. Threads may share it."""
+
+    kind: ModelKind = "real"
+
+    def __init__(
+        self,
+        name: str,
+        config: ProviderConfig,
+        client: OutboundClient,
+        *,
+        on_attempt: Callable[[Attempt], None] = _ignore,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.name = name
+        self._config, self._client = config, client
+        self._on_attempt, self._sleep, self._jitter = on_attempt, sleep, jitter
+
+    def complete(self, request: ModelRequest) -> ModelResponse:
+        """One answer within the deadline, asked again after 429, 5xx, 408 or no connection; raises a ModelError with its attempts."""
+        check_allowed(self.name)
+        deadline = Deadline(self._config.timeout_s)
+        number = 0
+        while True:
+            number += 1
+            started = time.perf_counter()
+            outcome = self._ask(request, deadline)
+            ms = (time.perf_counter() - started) * 1_000
+            if isinstance(outcome, _Completion):
+                self._on_attempt(Attempt(number, "ok", ms))
+                usage = outcome.usage or estimate_usage(request, outcome.text)
+                return ModelResponse(outcome.text, usage, outcome.finish_reason, provider_ms=ms, attempts=number, model=self.name)
+            wait_s = self._pause_before_retry(outcome, number, deadline)
+            self._on_attempt(Attempt(number, outcome.cause, ms, wait_s))
+            if wait_s is None:
+                outcome.attempts = number
+                raise outcome
+            self._sleep(wait_s)
+
+    def _ask(self, request: ModelRequest, deadline: Deadline) -> "_Completion | ModelError":
+        """One call: what came of it, as a value."""
+        payload = {
+            "model": self.name,
+            "messages": request.messages,
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "stream": False,
+        }
+        try:
+            response = self._client.post_json(
+                self._config.base_url.rstrip("/") + PATH,
+                payload,
+                headers=_headers(self._config.api_key),
+                deadline=deadline,
+                max_bytes=self._config.max_bytes,
+            )
+        except OutboundError as error:
+            return BY_OUTBOUND_ERROR[type(error)](str(error))
+        return _read(response)
+
+    def _pause_before_retry(self, error: ModelError, number: int, deadline: Deadline) -> float | None:
+        """Seconds to wait before asking again, or None to give up: not retryable, no retries left, or the pause does not fit."""
+        if not isinstance(error, RETRYABLE) or number > self._config.max_retries:
+            return None
+        if error.retry_after_s is None:
+            pause = min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2 ** (number - 1)) * (0.5 + self._jitter() / 2)
+        else:
+            pause = min(LONGEST_RETRY_AFTER_S, error.retry_after_s) * (1 + self._jitter() / 10)
+        return pause if pause < deadline.remaining() else None
+
+
+@dataclass(frozen=True)
+class _Completion:
+    """What we take from a chat completion; usage is None when the server did not count."""
+
+    text: str
+    finish_reason: str
+    usage: Usage | None
+
+
+def _headers(api_key: str) -> _PrivateHeaders:
+    return _PrivateHeaders({"Authorization": f"Bearer {api_key}"} if api_key else {})
+
+
+def _read(response: OutboundResponse) -> _Completion | ModelError:
+    if response.status != 200:
+        named = BY_STATUS.get(response.status) or BY_STATUS_CLASS.get(response.status // 100, ModelBadResponse)
+        return named(f"HTTP {response.status}", retry_after_s=_retry_after_s(response.headers.get("retry-after", "")))
+    if response.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return ModelBadResponse("no es JSON")
+    try:
+        return _read_completion(json.loads(response.body.decode("utf-8")))
+    except (ValueError, RecursionError):
+        return ModelBadResponse("no es JSON")
+
+
+def _read_completion(document: Any) -> _Completion | ModelError:
+    """The first choice of the document; anything that does not look like one is a bad response."""
+    match document:
+        case {"error": error} if error:
+            return ModelBadResponse("trae un error en vez de una respuesta")
+        case {"choices": [{"message": {"content": str(text)}, **choice}, *_], **rest}:
+            reason = choice.get("finish_reason")
+            if not _is_plain_text(text):
+                return ModelBadResponse("no es texto")
+            return _Completion(text, reason[:LONGEST_REASON] if isinstance(reason, str) else "unknown", _measured_usage(rest.get("usage")))
+    return ModelBadResponse("no trae una respuesta")
+
+
+def _is_plain_text(text: str) -> bool:
+    """No NUL and no half of a surrogate pair: JSON can spell them, no database can store them."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _measured_usage(usage: Any) -> Usage | None:
+    """The server's own count, if it is one."""
+    match usage:
+        case {"prompt_tokens": int(counted_in), "completion_tokens": int(counted_out)}:
+            counts = (counted_in, counted_out)
+            if not any(isinstance(count, bool) or not 0 <= count <= MOST_TOKENS for count in counts):
+                return Usage(counted_in, counted_out, measured=True)
+    return None
+
+
+def _retry_after_s(value: str) -> float | None:
+    """Seconds that a Retry-After header asks for, given as a number or as an HTTP date; None when it says nothing we understand."""
+    if SECONDS.fullmatch(value):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def provider_from_settings(name: str | None = None) -> ProviderModel:
+    """The model that the settings name, or another on the same server; raises ModelNotConfigured saying what to set, or ForbiddenModel."""
+    from django.conf import settings
+
+    name = name or settings.LLM_MODEL
+    if not settings.LLM_BASE_URL:
+        _refuse("falta LLM_BASE_URL, la dirección del servidor; por ejemplo LLM_BASE_URL=http://127.0.0.1:8080/v1")
+    if not name:
+        _refuse("falta LLM_MODEL, el nombre del modelo; por ejemplo LLM_MODEL=qwen2.5-7b-instruct")
+    if not (settings.LLM_API_KEY.isascii() and settings.LLM_API_KEY.isprintable()):
+        _refuse("LLM_API_KEY tiene caracteres que no caben en una cabecera; cópiala de nuevo, sin espacios ni saltos de línea")
+    check_allowed(name)
+    return ProviderModel(name, ProviderConfig(settings.LLM_BASE_URL, settings.LLM_API_KEY, settings.LLM_TIMEOUT_S), _client())
+
+
+def _client() -> OutboundClient:
+    try:
+        return shared_client()
+    except ValueError as error:
+        raise ModelNotConfigured(f"revisa LLM_BASE_URL y OUTBOUND_ALLOWED_HOSTS: {error}") from None
+
+
+def _refuse(detail: str) -> NoReturn:
+    raise ModelNotConfigured(detail)
