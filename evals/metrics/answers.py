@@ -15,6 +15,7 @@ KIND_WORDS = {
     "rejected": "una salida rechazada",
     "none": "ningún borrador",
 }
+FIELD_WORDS = {"sport": "deporte", "date": "fecha", "startHour": "hora de inicio", "hours": "horas"}
 
 
 def has_draft(outcome: Outcome) -> bool:
@@ -54,8 +55,8 @@ def _mark_draft(expected: DraftFields | None, outcome: Outcome) -> Mark:
     if outcome.draft == expected:
         return PASSED
     wanted, found = expected.as_row() if expected else {}, outcome.draft.as_row()
-    wrong = (f"{name} {found[name]} en vez de {wanted.get(name)}" for name in found if found[name] != wanted.get(name))
-    return Mark(0.0, f"otro borrador: {', '.join(wrong)}")
+    wrong = [name for name in FIELD_WORDS if found[name] != wanted.get(name)]
+    return Mark(0.0, "otro borrador: " + ", ".join(f"{FIELD_WORDS[name]} {found[name]} en vez de {wanted.get(name)}" for name in wrong))
 
 
 def _say_difference(case: CaseSpec, outcome: Outcome) -> str:

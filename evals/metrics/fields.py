@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from evals.metrics.answers import FIELD_WORDS
 from evals.metrics.metric import Metric, pass_or_fail
 from evals.values import CaseSpec, Mark, Outcome
 
@@ -28,7 +29,7 @@ def _mark_all(case: CaseSpec, outcome: Outcome) -> Mark:
     """The share of the four fields that are right."""
     expected, found = _rows(case, outcome)
     wrong = [name for name in FIELDS if name not in found or found[name] != expected.get(name)]
-    return Mark(1 - len(wrong) / len(FIELDS), f"mal: {', '.join(wrong)}" if wrong else "")
+    return Mark(1 - len(wrong) / len(FIELDS), f"mal: {', '.join(FIELD_WORDS[name] for name in wrong)}" if wrong else "")
 
 
 def _mark_one(name: str) -> Callable[[CaseSpec, Outcome], Mark]:

@@ -120,7 +120,7 @@ def say_operations(report: RunReport) -> list[str]:
         lines.append(f"Tokens por solicitud ({found['tokens_in'].note}): {counts}")
     latencies = [(name, found.get(f"latency_{name}_ms")) for name in ("p50", "p95", "p99")]
     if all(_was_measured(latency) for _, latency in latencies):
-        said = ", ".join(f"{name} {latency.value:,.0f} ms" for name, latency in latencies if latency)
+        said = ", ".join(f"{name} {_say_ms(latency.value or 0)}" for name, latency in latencies if latency)
         lines.append(f"Latencia: {said}")
     if "cost_system_micro_usd" in found and "cost_judge_micro_usd" in found:
         system, judge = found["cost_system_micro_usd"], found["cost_judge_micro_usd"]
@@ -128,6 +128,10 @@ def say_operations(report: RunReport) -> list[str]:
             f"Costo: sistema {say_usd(system.value or 0)}, juez {say_usd(judge.value or 0)}{f' ({judge.note})' if judge.note else ''}"
         )
     return lines
+
+
+def _say_ms(milliseconds: float) -> str:
+    return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
 
 
 def _was_measured(aggregate: Aggregate | None) -> bool:

@@ -112,7 +112,7 @@ def _say_reasons(row: ReportRow) -> str:
 
 def _say_marks(row: ReportRow) -> str:
     blocking = " [bloqueante]" if row.blocking else ""
-    return f"{blocking} [limitación conocida: {clean(row.known_limitation)}]" if row.known_limitation else blocking
+    return f"{blocking} [limitación conocida: {clean(row.known_limitation, 400)}]" if row.known_limitation else blocking
 
 
 def failed_lines(report: RunReport) -> list[Line]:

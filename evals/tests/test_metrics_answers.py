@@ -74,7 +74,7 @@ def test_it_compares_texts_labels_routes_and_tools(expected, outcome, mark):
 
 
 def test_it_says_what_was_wrong():
-    assert grade(make_case(), drafted(LATE))["correct"].reason == "otro borrador: date 2026-03-11 en vez de 2026-03-10"
+    assert grade(make_case(), drafted(LATE))["correct"].reason == "otro borrador: fecha 2026-03-11 en vez de 2026-03-10"
     assert grade(make_case(), rejected())["correct"].reason == "se esperaba un borrador, salió una salida rechazada (NOT_JSON)"
     assert grade(make_case("clarify"), refused())["correct"].reason == "se esperaba una pregunta, salió una negativa"
 
@@ -108,7 +108,7 @@ def test_without_a_draft_every_field_is_wrong():
 
 def test_it_names_the_wrong_fields():
     marks = grade(make_case(), drafted(replace(LATE, hours=3)))
-    assert marks["field_accuracy"] == Mark(0.5, "mal: date, hours")
+    assert marks["field_accuracy"] == Mark(0.5, "mal: fecha, horas")
     assert marks["field_hours"] == Mark(0.0, "3 en vez de 1")
 
 

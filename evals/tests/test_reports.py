@@ -29,7 +29,7 @@ def row(key="clara-1", status="pasa", **facts):
     return ReportRow(key=key, status=status, **(usual | facts))
 
 
-WRONG = row("ortografia-1", "falla", got="draft voley", reasons=("otro borrador: sport voley en vez de fulbito",))
+WRONG = row("ortografia-1", "falla", got="draft voley", reasons=("otro borrador: deporte voley en vez de fulbito",))
 BLOCKING = row("clara-9", "falla", got="refuse", blocking=True)
 LIMITED = row("valida-1", "falla", got="draft voley", known_limitation="el pedido no dice el deporte")
 SECRET = row(
@@ -151,7 +151,7 @@ def test_it_lists_what_came_out_wrong_with_blocking_cases_first():
     shown = " ".join(text.render(replace(REPORT, rows=(row(), WRONG, BLOCKING, LIMITED))).split())
     assert (
         "No salieron como se esperaba: clara-9: se esperaba draft fulbito, salió refuse [bloqueante] "
-        "ortografia-1: se esperaba draft fulbito, salió draft voley (otro borrador: sport voley en vez de fulbito) "
+        "ortografia-1: se esperaba draft fulbito, salió draft voley (otro borrador: deporte voley en vez de fulbito) "
         "valida-1: se esperaba draft fulbito, salió draft voley [limitación conocida: el pedido no dice el deporte]"
     ) in shown
 
