@@ -31,6 +31,7 @@ def value(name, case, outcome):
         ("clarify", drafted(), 0),
         ("clarify", refused(), 0),
         ("clarify", rejected(), 0),
+        ("clarify", asked(draft=FULBITO), 0),
         ("refuse", refused(), 1),
         ("refuse", rejected(), 0),
         ("refuse", asked(), 0),

@@ -47,6 +47,7 @@ def test_the_oracle_judges_what_nobody_marked(outcome, invalid):
 def test_a_draft_that_only_the_accepted_fields_spoil_is_invalid():
     """The parser must not change what the model wrote."""
     assert value("invalid_accepted", make_case(), drafted(AT_23, raw=raw_of(FULBITO))) == 1
+    assert value("invalid_accepted", make_case(), drafted(replace(FULBITO, sport="Fulbito"), raw=raw_of(FULBITO))) == 1
 
 
 @pytest.mark.parametrize(
