@@ -3,7 +3,6 @@
 import subprocess
 from pathlib import Path
 
-
 DIRTY = "-dirty"
 
 

@@ -32,7 +32,7 @@ def claim_results(run_id: int, *, limit: int, lease: timedelta, now: datetime, p
     run = _running(run_id)
     if run is None:
         return Claim(token, [])
-    claimable = Q(run=run) & (Q(status=Result.Status.PENDING) | Q(status=Result.Status.CLAIMED, lease_until__lt=now))
+    claimable = _claimable(run, now)
     wanted = list(Result.objects.filter(claimable).select_related("revision").order_by("-status", "id")[:limit])  # pending > claimed
     chosen = wanted if run.max_cost_micro_usd is None else _reserve(run, wanted, price)
     ids = [row.pk for row in chosen]
@@ -60,6 +60,10 @@ def committed_cost(run: Run) -> int:
     """Micro-USD that the run has spent, lost or reserved so far."""
     totals = run.results.aggregate(spent=Sum("cost_micro_usd"), reserved=Sum("reserved_micro_usd"))
     return (totals["spent"] or 0) + (totals["reserved"] or 0) + run.lost_cost_micro_usd
+
+
+def _claimable(run: Run, now: datetime) -> Q:
+    return Q(run=run) & (Q(status=Result.Status.PENDING) | Q(status=Result.Status.CLAIMED, lease_until__lt=now))
 
 
 def _held(token: str) -> QuerySet[Result]:

@@ -25,7 +25,7 @@ from evals.effects import check_effect
 from evals.grading import Failure, finish_if_complete, scores_for
 from evals.models import Recording, Result, Run, Score, Scoring
 from evals.targets import TARGETS, Target, TargetConfig
-from evals.values import CaseSpec, Outcome
+from evals.values import CaseSpec, Outcome, storable_text
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
         facts = {
             "status": Result.Status.ERROR,
             "error_cause": answer.cause,
-            "error_detail": answer.detail,
+            "error_detail": storable_text(answer.detail),
             "attempts": answer.attempts,
         }
     else:
@@ -216,6 +216,7 @@ def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
             "tokens_measured": answer.spending.measured,
             "latency_ms": answer.spending.latency_ms,
             "cost_micro_usd": answer.spending.cost_micro_usd,
+            "price_known": answer.spending.price_known,
             "attempts": answer.spending.attempts,
         }
     return bool(hold_result(row.result_id, row.token).update(**facts, **closed))

@@ -6,14 +6,27 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
 
 from evals.datasets.revisions import read_spec
 from evals.metrics import MetricTotals, aggregate, operations
+from evals.metrics.answers import KIND_WORDS, name_kind
 from evals.models import CaseRevision, Dataset, GatePolicy, Result, Run, Score, Scoring
 from evals.reports import ReportRow, RunReport
-from evals.values import Aggregate, CaseSpec, Decision, GateFacts, Outcome, Policy, Threshold, policy_from_row, verdict_from_row
+from evals.values import (
+    Aggregate,
+    CaseSpec,
+    Decision,
+    DraftFields,
+    GateFacts,
+    Outcome,
+    Policy,
+    Threshold,
+    policy_from_row,
+    verdict_from_row,
+)
 
-UNFINISHED = (Result.Status.PENDING, Result.Status.CLAIMED)
+KEY_OF_SCORE = KeyTextTransform("key", "result__revision__traits")  # as text: a plain JSON path reads the key "2026" as a number
 
 
 def policy_of(dataset: Dataset) -> Policy | None:
@@ -43,13 +56,13 @@ def aggregates_of(scoring: Scoring) -> dict[str, Aggregate]:
         )
         .order_by("metric")
     )
-    totals = {row["metric"]: MetricTotals(**{**row, "total": row["total"] or 0.0}) for row in sums}
-    return {name: aggregate(name, row) for name, row in totals.items()} | operations(_samples(scoring))
+    totals = [MetricTotals(row["metric"], row["total"] or 0.0, row["scored"], row["cases"], row["missing"]) for row in sums]
+    return {row.metric: aggregate(row.metric, row) for row in totals} | operations(_samples(scoring))
 
 
-def _samples(scoring: Scoring) -> Iterator[tuple[int, int, bool, float, int]]:
+def _samples(scoring: Scoring) -> Iterator[tuple[int, int, bool, float, int, bool]]:
     done = Result.objects.filter(run_id=scoring.run_id, status=Result.Status.DONE)
-    columns = ("input_tokens", "output_tokens", "tokens_measured", "latency_ms", "cost_micro_usd")
+    columns = ("input_tokens", "output_tokens", "tokens_measured", "latency_ms", "cost_micro_usd", "price_known")
     yield from done.values_list(*columns).iterator()
 
 
@@ -71,15 +84,15 @@ def gate_facts(scoring: Scoring) -> GateFacts:
 
 
 def _keys_scored(scoring: Scoring, metric: str, value: float) -> tuple[str, ...]:
-    scores = Score.objects.filter(scoring=scoring, metric=metric, value=value)
-    return tuple(sorted(set(scores.values_list("result__revision__traits__key", flat=True))))
+    scores = Score.objects.filter(scoring=scoring, metric=metric, value=value).annotate(key=KEY_OF_SCORE)
+    return tuple(sorted(set(scores.values_list("key", flat=True))))
 
 
 def _limitations_passing(scoring: Scoring) -> tuple[str, ...]:
     """Cases with a known limitation that were correct in every repetition."""
     scores = Score.objects.filter(scoring=scoring, metric="correct", result__revision__traits__has_key="known_limitation")
     by_key: dict[str, set[float | None]] = defaultdict(set)
-    for key, value in scores.values_list("result__revision__traits__key", "value"):
+    for key, value in scores.annotate(key=KEY_OF_SCORE).values_list("key", "value"):
         by_key[key].add(value)
     return tuple(sorted(key for key, values in by_key.items() if values == {1.0}))
 
@@ -104,7 +117,7 @@ def baseline_run(run: Run) -> Run | None:
 def baseline_for(run: Run) -> dict[str, Aggregate] | None:
     """The aggregates of the baseline run, if there is one."""
     before = baseline_run(run)
-    return before and stored_aggregates(Scoring.objects.get(run=before, is_current=True))
+    return None if before is None else stored_aggregates(Scoring.objects.get(run=before, is_current=True))
 
 
 def stored_aggregates(scoring: Scoring) -> dict[str, Aggregate]:
@@ -203,17 +216,21 @@ def _row_status(result: Result, marks: Mapping[str, tuple[float | None, str]]) -
 
 
 def describe_expected(case: CaseSpec) -> str:
-    """What the case expects, in few words."""
-    draft = case.expected.draft
-    return f"draft {draft.sport} {draft.date} {draft.start_hour} h × {draft.hours}" if draft else case.expected.kind
+    """What the case expects, in few Spanish words."""
+    expected = case.expected
+    if expected.draft:
+        return _describe_draft(expected.draft)
+    details = {"text": expected.text, "labels": ", ".join(expected.labels), "route": expected.route, "tools": ", ".join(expected.tools)}
+    return details.get(expected.kind) or KIND_WORDS[expected.kind]
 
 
 def describe_outcome(outcome: Outcome) -> str:
-    """What came out, in few words."""
-    draft = outcome.draft
-    if draft:
-        return f"draft {draft.sport} {draft.date} {draft.start_hour} h × {draft.hours}"
-    return f"{outcome.kind} {outcome.reason}".strip()
+    """What came out, in few Spanish words, with the code of a rejection."""
+    return _describe_draft(outcome.draft) if outcome.draft else name_kind(outcome)
+
+
+def _describe_draft(draft: DraftFields) -> str:
+    return f"{draft.sport} {draft.date:%d/%m/%Y}, {draft.start_hour} a {draft.start_hour + draft.hours} h"
 
 
 def _changed_between_repetitions(run: Run) -> tuple[str, ...]:
@@ -221,7 +238,7 @@ def _changed_between_repetitions(run: Run) -> tuple[str, ...]:
     if run.repetitions == 1:
         return ()
     seen: dict[str, set[str]] = defaultdict(set)
-    done = run.results.filter(status=Result.Status.DONE).values_list("revision__traits__key", "outcome_kind", "outcome__draft")
-    for key, kind, draft in done.iterator():
+    done = run.results.filter(status=Result.Status.DONE).annotate(key=KeyTextTransform("key", "revision__traits"))
+    for key, kind, draft in done.values_list("key", "outcome_kind", "outcome__draft").iterator():
         seen[key].add(f"{kind} {sorted((draft or {}).items())}")
     return tuple(sorted(key for key, kinds in seen.items() if len(kinds) > 1))

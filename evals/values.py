@@ -21,7 +21,7 @@ Channel = Literal["direct", "indirect"]
 class Decision(StrEnum):
     """May this version go out? INCONCLUSIVE is never a yes."""
 
-    PASS = "PASS"
+    PASS = "PASS"  # noqa: S105 -- a verdict
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
 
@@ -125,6 +125,11 @@ def canonical_hash(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
+def storable_text(text: str) -> str:
+    """`text` with NUL and lone surrogates written as escapes: a model may send them, PostgreSQL stores neither."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
 # --- What came out ------------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +181,7 @@ class Outcome:
         """JSON-ready; `Outcome.from_row` reads it back."""
         row = asdict(self)
         row["draft"] = self.draft and self.draft.as_row()
+        row["raw"] = storable_text(self.raw)
         return row
 
     @classmethod

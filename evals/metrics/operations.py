@@ -10,16 +10,17 @@ PERCENTILES = {"latency_p50_ms": ("Latencia p50", 50), "latency_p95_ms": ("Laten
 
 
 class Sample(NamedTuple):
-    """What one answer took: tokens, whether they were measured, milliseconds, micro-USD."""
+    """What one answer took: tokens, whether they were measured, milliseconds, micro-USD, whether the model's price is known."""
 
     input_tokens: int
     output_tokens: int
     measured: bool
     latency_ms: float
     cost_micro_usd: int
+    price_known: bool
 
 
-def operations(samples: Iterable[tuple[int, int, bool, float, int]], *, judge_costs: Sequence[int] = ()) -> dict[str, Aggregate]:
+def operations(samples: Iterable[tuple[int, int, bool, float, int, bool]], *, judge_costs: Sequence[int] = ()) -> dict[str, Aggregate]:
     """Mean tokens per request, latency percentiles, and what system and judge cost in micro-USD, by metric name.
 
     `samples` are tuples in the order of Sample. A mean of nothing is None; money is a sum, and a judge that never ran cost 0.
@@ -30,7 +31,7 @@ def operations(samples: Iterable[tuple[int, int, bool, float, int]], *, judge_co
         "tokens_in": _mean_tokens("tokens_in", "Tokens de entrada por solicitud", [row.input_tokens for row in rows], tokens),
         "tokens_out": _mean_tokens("tokens_out", "Tokens de salida por solicitud", [row.output_tokens for row in rows], tokens),
         **_latencies([row.latency_ms for row in rows]),
-        "cost_system_micro_usd": _cost("cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows]),
+        "cost_system_micro_usd": _cost("cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows], _say_price(rows)),
         "cost_judge_micro_usd": _cost(
             "cost_judge_micro_usd", "Costo del juez", judge_costs, note="" if judge_costs else "ningún juez corrió"
         ),
@@ -44,6 +45,10 @@ def _say_origin(rows: Sequence[Sample]) -> str:
     if measured in {0, len(rows)}:
         return "medidos" if measured else "estimados"
     return f"medidos en {measured} de {len(rows)}, estimados en el resto"
+
+
+def _say_price(rows: Sequence[Sample]) -> str:
+    return "" if all(row.price_known for row in rows) else "precio desconocido: se cobró como el modelo más caro que se conoce"
 
 
 def _mean_tokens(name: str, label: str, counts: Sequence[int], note: str) -> Aggregate:

@@ -215,6 +215,7 @@ class Migration(migrations.Migration):
                 ('tokens_measured', models.BooleanField(blank=True, null=True, verbose_name='tokens medidos')),
                 ('latency_ms', models.FloatField(blank=True, null=True, verbose_name='latencia (ms)')),
                 ('cost_micro_usd', models.PositiveBigIntegerField(blank=True, null=True, verbose_name='costo (micro-USD)')),
+                ('price_known', models.BooleanField(blank=True, null=True, verbose_name='precio conocido')),
                 ('attempts', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='intentos')),
                 ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='terminado')),
                 ('recording', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='results', to='evals.recording', verbose_name='grabación repetida')),

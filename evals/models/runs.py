@@ -95,6 +95,7 @@ class Result(models.Model):
     tokens_measured = models.BooleanField("tokens medidos", null=True, blank=True)
     latency_ms = models.FloatField("latencia (ms)", null=True, blank=True)
     cost_micro_usd = models.PositiveBigIntegerField("costo (micro-USD)", null=True, blank=True)
+    price_known = models.BooleanField("precio conocido", null=True, blank=True)
     attempts = models.PositiveSmallIntegerField("intentos", null=True, blank=True)
     finished_at = models.DateTimeField("terminado", null=True, blank=True)
 

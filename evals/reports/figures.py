@@ -123,11 +123,12 @@ def say_operations(report: RunReport) -> list[str]:
         said = ", ".join(f"{name} {_say_ms(latency.value or 0)}" for name, latency in latencies if latency)
         lines.append(f"Latencia: {said}")
     if "cost_system_micro_usd" in found and "cost_judge_micro_usd" in found:
-        system, judge = found["cost_system_micro_usd"], found["cost_judge_micro_usd"]
-        lines.append(
-            f"Costo: sistema {say_usd(system.value or 0)}, juez {say_usd(judge.value or 0)}{f' ({judge.note})' if judge.note else ''}"
-        )
+        lines.append(f"Costo: sistema {_say_cost(found['cost_system_micro_usd'])}, juez {_say_cost(found['cost_judge_micro_usd'])}")
     return lines
+
+
+def _say_cost(cost: Aggregate) -> str:
+    return f"{say_usd(cost.value or 0)}{f' ({cost.note})' if cost.note else ''}"
 
 
 def _say_ms(milliseconds: float) -> str:

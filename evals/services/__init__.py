@@ -13,17 +13,35 @@ from evals.services.datasets import (
     import_rows,
     sign_version,
 )
+from evals.services.runs import (
+    NothingToRun,
+    NotRunnable,
+    RunConfig,
+    cancel_run,
+    interrupt_run,
+    rescore_run,
+    resume_run,
+    start_run,
+)
 
 __all__ = [
     "AlreadySigned",
     "AlreadySuperseded",
     "ImportSummary",
+    "NotRunnable",
     "NotTheOwner",
     "NothingToCorrect",
     "NothingToFreeze",
+    "NothingToRun",
     "ReasonMissing",
+    "RunConfig",
+    "cancel_run",
     "correct_recording",
     "freeze_version",
     "import_rows",
+    "interrupt_run",
+    "rescore_run",
+    "resume_run",
     "sign_version",
+    "start_run",
 ]

@@ -1,8 +1,5 @@
 """The systems under test. A target answers one case with one model, and touches no database."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 from assistant.llm import Model
@@ -33,4 +30,4 @@ class Target(Protocol):
         """Length of everything that would be sent for this case."""
 
 
-TARGETS: dict[str, Callable[[TargetConfig], Target]] = {"booking-assistant": BookingAssistant}
+TARGETS: dict[str, type[Target]] = {"booking-assistant": BookingAssistant}

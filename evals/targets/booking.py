@@ -69,7 +69,7 @@ def _request_text(case: CaseSpec) -> str:
 
 def _draft_fields(result: AssistantResult) -> DraftFields | None:
     draft = result.draft
-    return draft and DraftFields(draft.sport, draft.date, draft.start_hour, draft.hours)
+    return None if draft is None else DraftFields(draft.sport, draft.date, draft.start_hour, draft.hours)
 
 
 def _spending(result: AssistantResult, model: Model, latency_ms: float) -> Spending:

@@ -65,7 +65,7 @@ def test_every_figure_says_what_it_was_counted_over():
     assert say_aggregate(figure("correct", 11, 14)) == "11/14 (79 %, IC 95 % 52–92 %)"
     assert say_aggregate(figure("invalid_accepted", 0, 14)) == "0/14"
     assert say_aggregate(figure("correct", 0, 0, missing=14)) == "sin medir"
-    spent = operations([(400, 20, True, 812.0, 100)] * 3)
+    spent = operations([(400, 20, True, 812.0, 100, True)] * 3)
     assert say_aggregate(spent["latency_p95_ms"]) == "812 ms (n = 3)"
     assert say_aggregate(spent["tokens_in"]) == "400 tokens (n = 3)"
     assert say_aggregate(spent["cost_system_micro_usd"]) == "USD 0.000300 (n = 3)"

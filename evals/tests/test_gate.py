@@ -17,7 +17,7 @@ GOOD = {
     "invalid_accepted": figure("invalid_accepted", 0, 25),
     "blocking_passed": figure("blocking_passed", 5, 5),
     "never_say_violations": figure("never_say_violations", 0, 4),
-} | operations([(400, 20, True, 800.0, 100)] * 25)
+} | operations([(400, 20, True, 800.0, 100, True)] * 25)
 
 SCRIPTED = GateFacts("scripted", expected=25, measured=25)
 REAL = replace(SCRIPTED, model_kind="real")

@@ -93,7 +93,7 @@ def test_a_count_is_counted_over_results():
 
 
 def test_it_adds_up_tokens_time_and_money():
-    found = operations([(400, 20, True, 100.0, 50), (420, 30, True, 300.0, 70), (410, 10, True, 200.0, 60)])
+    found = operations([(400, 20, True, 100.0, 50, True), (420, 30, True, 300.0, 70, True), (410, 10, True, 200.0, 60, True)])
     assert (found["tokens_in"].value, found["tokens_out"].value, found["tokens_in"].note) == (410, 20, "medidos")
     assert (found["latency_p50_ms"].value, found["latency_p95_ms"].value, found["latency_p99_ms"].value) == pytest.approx((200, 290, 298))
     assert (found["cost_system_micro_usd"].value, found["cost_system_micro_usd"].denominator) == (180, 3)
@@ -105,7 +105,7 @@ def test_it_adds_up_tokens_time_and_money():
     [((True, True), "medidos"), ((False, False), "estimados"), ((True, False), "medidos en 1 de 2, estimados en el resto")],
 )
 def test_it_says_whether_tokens_were_measured(measured, note):
-    assert operations([(1, 1, flag, 1.0, 1) for flag in measured])["tokens_out"].note == note
+    assert operations([(1, 1, flag, 1.0, 1, True) for flag in measured])["tokens_out"].note == note
 
 
 def test_nothing_measured_has_no_mean_and_costs_nothing():
@@ -115,16 +115,22 @@ def test_nothing_measured_has_no_mean_and_costs_nothing():
 
 
 def test_the_judge_is_paid_apart():
-    found = operations([(1, 1, True, 1.0, 5)], judge_costs=[30, 40])
+    found = operations([(1, 1, True, 1.0, 5, True)], judge_costs=[30, 40])
     assert (found["cost_system_micro_usd"].value, found["cost_judge_micro_usd"].value) == (5, 70)
-    assert operations([(1, 1, True, 1.0, 5)])["cost_judge_micro_usd"].note == "ningún juez corrió"
+    assert operations([(1, 1, True, 1.0, 5, True)])["cost_judge_micro_usd"].note == "ningún juez corrió"
+
+
+def test_an_unknown_price_is_said() -> None:
+    known, unknown = (400, 60, True, 1.0, 320, True), (400, 60, True, 1.0, 9_999, False)
+    assert operations([known])["cost_system_micro_usd"].note == ""
+    assert "precio desconocido" in operations([known, unknown])["cost_system_micro_usd"].note
 
 
 def test_the_hash_changes_with_the_metrics_and_with_their_version(monkeypatch):
     before = metrics_hash()
     monkeypatch.setattr(metrics, "GRADING_VERSION", metrics.GRADING_VERSION + 1)
     newer = metrics_hash()
-    monkeypatch.delitem(METRICS, "correct")
+    monkeypatch.setattr(metrics, "METRICS", {name: metric for name, metric in METRICS.items() if name != "correct"})
     assert len({before, newer, metrics_hash()}) == 3
 
 

@@ -19,7 +19,7 @@ FIGURES = {
     "field_date": figure("field_date", 5, 7),
     "invalid_accepted": figure("invalid_accepted", 0, 14),
     "benign_blocked": figure("benign_blocked", 0, 0),
-} | operations([(408, 19, False, 12.0, 0)] * 14)
+} | operations([(408, 19, False, 12.0, 0, True)] * 14)
 
 PASSING = decide(FIGURES, facts=GateFacts("scripted", 14, 14), policy=Policy())
 
