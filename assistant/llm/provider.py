@@ -54,12 +54,12 @@ MOST_TOKENS = 100_000_000  # a usage above this is not a count
 SECONDS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,9})?")
 
 RETRYABLE = (ModelRateLimited, ModelServerError, ModelTimeout, ModelUnreachable)
-BY_OUTBOUND_ERROR: dict[type[OutboundError], type[ModelError]] = {
-    AddressRefused: ModelAddressRefused,
-    ConnectFailed: ModelUnreachable,
-    DeadlineExceeded: ModelTimeout,
-    ProtocolFailed: ModelBadResponse,
-    ResponseTooLarge: ModelResponseTooLarge,
+BY_OUTBOUND_ERROR: dict[type[OutboundError], tuple[type[ModelError], str]] = {
+    AddressRefused: (ModelAddressRefused, "revisa LLM_BASE_URL, OUTBOUND_ALLOWED_HOSTS y si se permite loopback o la red privada"),
+    ConnectFailed: (ModelUnreachable, "revisa que esté encendido y que LLM_BASE_URL sea correcta"),
+    DeadlineExceeded: (ModelTimeout, ""),
+    ProtocolFailed: (ModelBadResponse, "no es una respuesta HTTP completa y sin comprimir"),
+    ResponseTooLarge: (ModelResponseTooLarge, ""),
 }
 BY_STATUS: dict[int, type[ModelError]] = {401: ModelAuthError, 403: ModelAuthError, 408: ModelTimeout, 429: ModelRateLimited}
 BY_STATUS_CLASS: dict[int, type[ModelError]] = {4: ModelBadRequest, 5: ModelServerError}
@@ -155,7 +155,7 @@ class ProviderModel:
                 max_bytes=self._config.max_bytes,
             )
         except OutboundError as error:
-            return BY_OUTBOUND_ERROR[type(error)](str(error))
+            return _name_outbound_error(error)
         return _read(response)
 
     def _pause_before_retry(self, error: ModelError, number: int, deadline: Deadline) -> float | None:
@@ -180,6 +180,13 @@ class _Completion:
 
 def _headers(api_key: str) -> _PrivateHeaders:
     return _PrivateHeaders({"Authorization": f"Bearer {api_key}"} if api_key else {})
+
+
+def _name_outbound_error(error: OutboundError) -> ModelError:
+    named, detail = BY_OUTBOUND_ERROR[type(error)]
+    model_error = named(detail)
+    model_error.__cause__ = error
+    return model_error
 
 
 def _read(response: OutboundResponse) -> _Completion | ModelError:

@@ -124,13 +124,13 @@ def test_a_timeout_per_read_alone_would_not_stop_a_drip() -> None:
 
 def test_the_deadline_covers_a_server_that_reads_the_request_in_sips() -> None:
     listener, stopping = listen(socket.AF_INET, "127.0.0.1", 0), threading.Event()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_000_000)
     port = listener.getsockname()[1]
 
     def sip() -> None:
         with listener.accept()[0] as connection:
             while not stopping.wait(0.05):
-                connection.recv(65_536)
+                connection.recv(500_000)
 
     threading.Thread(target=sip, daemon=True).start()
     with listener, timed(0.4), pytest.raises(DeadlineExceeded):
