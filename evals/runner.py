@@ -82,7 +82,8 @@ class _Helper:
         self.provider = provider_from_settings(run.model_name) if run.model_kind == Run.Kind.REAL else None
         self.scoring_id = Scoring.objects.values_list("pk", flat=True).get(run=run, is_current=True)
         self.lease = timedelta(seconds=settings.EVALS_LEASE_S)
-        self.window = min(2 * run.concurrency, CLAIM_AT_MOST + run.concurrency) if self.provider else CLAIM_AT_MOST
+        self.window = 2 * run.concurrency if self.provider else CLAIM_AT_MOST  # asked, or waiting for a free thread
+        self.store_at = min(run.concurrency if self.provider else CLAIM_AT_MOST, STORE_AT_MOST)
         self.in_flight: dict[Future[Answer], Claimed] = {}
         self.answered: list[tuple[Claimed, Answer]] = []
         self.stored_at = self.renewed_at = around.clock()
@@ -98,12 +99,12 @@ class _Helper:
             pool.shutdown(cancel_futures=True)
 
     def _fill(self, pool: ThreadPoolExecutor) -> bool:
-        """Claims rows when half of the window is free; true if it got some."""
+        """Claims rows before the pool runs dry; true if it got some. Answers that wait to be stored hold it back."""
         if self.around.stop.is_set():
             self._give_back()
             return False
-        room = self.window - len(self.in_flight) - len(self.answered)
-        if room < self.window // 2:
+        room = self.window - len(self.in_flight)
+        if room < -(-self.window // 4) or len(self.answered) >= STORE_AT_MOST:
             return False
         claim = claim_results(
             self.run.pk, limit=min(room, CLAIM_AT_MOST), lease=self.lease, now=self.around.clock(), price=self._dearest_cost
@@ -138,7 +139,7 @@ class _Helper:
 
     def _store_when_due(self) -> None:
         waited = (self.around.clock() - self.stored_at).total_seconds() >= STORE_AFTER_S
-        if self.answered and (waited or len(self.answered) >= STORE_AT_MOST or not self.in_flight):
+        if self.answered and (waited or len(self.answered) >= self.store_at or not self.in_flight):
             batch, self.answered = self.answered[:STORE_AT_MOST], self.answered[STORE_AT_MOST:]
             self.around.on_store(self._store(batch))
             self.stored_at = self.around.clock()

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 
 from evals.datasets.revisions import read_spec
 from evals.metrics import MetricTotals, aggregate, operations
 from evals.metrics.answers import KIND_WORDS, name_kind
+from evals.metrics.metric import FAILED, PASSED
 from evals.models import CaseRevision, Dataset, GatePolicy, Result, Run, Score, Scoring
 from evals.reports import ReportRow, RunReport
 from evals.values import (
@@ -19,6 +20,7 @@ from evals.values import (
     Decision,
     DraftFields,
     GateFacts,
+    Mark,
     Outcome,
     Policy,
     Threshold,
@@ -26,6 +28,7 @@ from evals.values import (
     verdict_from_row,
 )
 
+SHOWN_METRICS = ("correct", "blocking_passed", "never_say_violations", "effects_correct")
 KEY_OF_SCORE = KeyTextTransform("key", "result__revision__traits")  # as text: a plain JSON path reads the key "2026" as a number
 
 
@@ -148,8 +151,8 @@ def runs_that_need_help(now: datetime) -> QuerySet[Run]:
 # --- Reports ------------------------------------------------------------------------------------------------------------
 
 
-def report_of(run: Run) -> RunReport:
-    """Everything that a report of this run shows."""
+def report_of(run: Run, *, every_row: bool = True) -> RunReport:
+    """Everything that a report of this run shows; without `every_row`, only held-out rows and those that did not pass."""
     scoring = Scoring.objects.get(run=run, is_current=True)
     counts = progress_of(run)
     return RunReport(
@@ -175,22 +178,21 @@ def report_of(run: Run) -> RunReport:
         baseline=baseline_for(run),
         policy=policy_from_row(run.policy),
         verdict=verdict_from_row(scoring.verdict),
-        rows=tuple(report_rows(scoring)),
+        rows=tuple(row for row in report_rows(scoring) if every_row or row.held_out or row.status != "pasa"),
         changed_between_repetitions=_changed_between_repetitions(run),
     )
 
 
 def report_rows(scoring: Scoring) -> Iterator[ReportRow]:
-    """A row per result, in the order of the dataset."""
-    marks: dict[int, dict[str, tuple[float | None, str]]] = defaultdict(dict)
-    shown = Score.objects.filter(scoring=scoring, metric__in=("correct", "blocking_passed", "never_say_violations", "effects_correct"))
-    for result_id, metric, value, reason in shown.values_list("result_id", "metric", "value", "reason"):
-        marks[result_id][metric] = (value, reason)
-    for result in scoring.run.results.select_related("revision").order_by("id").iterator(chunk_size=500):
-        yield _report_row(result, read_spec(result.revision), marks.get(result.pk, {}))
+    """A row per result, in the order of the dataset; a bounded number of them is in memory at once."""
+    shown = Score.objects.filter(scoring=scoring, metric__in=SHOWN_METRICS)
+    results = scoring.run.results.select_related("revision").prefetch_related(Prefetch("scores", shown, to_attr="shown_scores"))
+    for result in results.order_by("id").iterator(chunk_size=200):
+        marks = {score.metric: Mark(score.value, score.reason) for score in result.shown_scores}
+        yield _report_row(result, read_spec(result.revision), marks)
 
 
-def _report_row(result: Result, case: CaseSpec, marks: Mapping[str, tuple[float | None, str]]) -> ReportRow:
+def _report_row(result: Result, case: CaseSpec, marks: Mapping[str, Mark]) -> ReportRow:
     outcome = Outcome.from_row(result.outcome) if result.outcome else None
     return ReportRow(
         key=case.key,
@@ -202,17 +204,17 @@ def _report_row(result: Result, case: CaseSpec, marks: Mapping[str, tuple[float 
         status=_row_status(result, marks),
         expected=describe_expected(case),
         got=describe_outcome(outcome) if outcome else result.error_detail,
-        reasons=tuple(reason for value, reason in marks.values() if reason and value != 1.0),
+        reasons=tuple(mark.reason for mark in marks.values() if mark.reason and mark.value != 1.0),
     )
 
 
-def _row_status(result: Result, marks: Mapping[str, tuple[float | None, str]]) -> Any:
+def _row_status(result: Result, marks: Mapping[str, Mark]) -> Any:
     if result.status == Result.Status.ERROR:
         return "error"
     if result.status != Result.Status.DONE:
         return "sin correr"
-    passed = marks["correct"][0] == 1.0 and marks.get("blocking_passed", (1.0, ""))[0] == 1.0
-    return "pasa" if passed and not marks.get("never_say_violations", (0.0, ""))[0] else "falla"
+    wanted = [marks["correct"].value, marks.get("blocking_passed", PASSED).value, marks.get("effects_correct", PASSED).value]
+    return "pasa" if wanted == [1.0, 1.0, 1.0] and not marks.get("never_say_violations", FAILED).value else "falla"
 
 
 def describe_expected(case: CaseSpec) -> str:

@@ -60,7 +60,7 @@ def finish_on_screen(command: BaseCommand, run: Run, outputs: Outputs) -> None:
         interrupt_run(run=run)
         command.stderr.write(f"Corrida {run.pk} interrumpida. Sigue con: manage.py eval_resume {run.pk}")
         sys.exit(ExitCode.INTERRUPTED)
-    report = report_of(run)
+    report = report_of(run, every_row=bool(outputs.files))
     outputs.write(report)
     command.stdout.write(text.render(report))
     code = exit_code(run, report)

@@ -1,6 +1,6 @@
 """Writes about runs: start, resume, cancel, retry, grade again."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -12,10 +12,10 @@ from django.db import transaction
 from assistant.llm.catalog import check_allowed
 from assistant.llm.provider import provider_from_settings
 from evals.datasets.revisions import read_spec
-from evals.datasets.selection import current_recordings, recording_sets
+from evals.datasets.selection import recording_sets
 from evals.grading import Failure, close_scoring, scores_for
 from evals.metrics import metrics_hash
-from evals.models import CaseRevision, DatasetVersion, Result, Run, Score, Scoring
+from evals.models import DatasetVersion, Recording, Result, Run, Score, Scoring
 from evals.selectors import policy_of
 from evals.targets import TARGETS, Target, TargetConfig
 from evals.tasks import queue_help
@@ -65,7 +65,7 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
     run = _new_run(version, config, by=by, now=now)
     run.expected_results = len(revisions) * config.repetitions
     run.save()
-    Result.objects.bulk_create(_pending(run, revisions), batch_size=BATCH)
+    _add_pending_results(run, revisions)
     _open_scoring(run, by=by, now=now)
     if config.queue:
         transaction.on_commit(lambda: queue_help(run.pk))
@@ -109,20 +109,21 @@ def rescore_run(*, run: Run, by: User | None, now: datetime) -> Scoring:
     return close_scoring(run, now=now)
 
 
-def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[CaseRevision]:
-    """Held-out cases run only for a release."""
-    revisions = list(version.revisions.order_by("case__key"))
+def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[int]:
+    """Ids, in the order of the keys. Held-out cases run only for a release."""
+    revisions = version.revisions.order_by("case__key")
     if config.purpose != Run.Purpose.RELEASE:
-        revisions = [revision for revision in revisions if not revision.traits.get("held_out")]
-    if not revisions:
+        revisions = revisions.exclude(traits__has_key="held_out")
+    ids = list(revisions.values_list("pk", flat=True))
+    if not ids:
         raise NothingToRun(f"La versión {version} no tiene casos que correr.")
     if config.recording_set:
-        _check_recordings(version, [revision.case_id for revision in revisions], config.recording_set)
-    return revisions
+        _check_recordings(version, config.recording_set)
+    return ids
 
 
-def _check_recordings(version: DatasetVersion, cases: list[int], set_name: str) -> None:
-    if not current_recordings(cases, set_name=set_name):
+def _check_recordings(version: DatasetVersion, set_name: str) -> None:
+    if not Recording.objects.filter(set_name=set_name, case__revisions__versions=version).exists():
         known = ", ".join(recording_sets(version.dataset)) or "ninguno"
         raise NotRunnable(f"Ningún caso de {version} tiene grabación en el juego «{set_name}». Juegos que existen: {known}.")
 
@@ -170,10 +171,12 @@ def _model_name(config: RunConfig) -> str:
     return provider_from_settings(config.model).name
 
 
-def _pending(run: Run, revisions: Iterable[CaseRevision]) -> Iterable[Result]:
+def _add_pending_results(run: Run, revisions: Sequence[int]) -> None:
     """Repetition by repetition, so that an interrupted run has seen every case before any twice."""
-    revisions = list(revisions)
-    return (Result(run=run, revision=revision, repetition=turn) for turn in range(1, run.repetitions + 1) for revision in revisions)
+    for turn in range(1, run.repetitions + 1):
+        for start in range(0, len(revisions), BATCH):
+            rows = (Result(run=run, revision_id=revision, repetition=turn) for revision in revisions[start : start + BATCH])
+            Result.objects.bulk_create(rows)
 
 
 def _open_scoring(run: Run, *, by: User | None, now: datetime) -> Scoring:
