@@ -185,7 +185,7 @@ def _headers(api_key: str) -> _PrivateHeaders:
 def _name_outbound_error(error: OutboundError) -> ModelError:
     named, detail = BY_OUTBOUND_ERROR[type(error)]
     model_error = named(detail)
-    model_error.__cause__ = error
+    model_error.__cause__ = error.with_traceback(None)  # what happened, without the frames that hold the prompt
     return model_error
 
 
