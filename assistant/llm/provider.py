@@ -48,9 +48,11 @@ from kallpa.outbound import (
 PATH = "/chat/completions"
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 0.5, 8.0
 LONGEST_RETRY_AFTER_S = 30.0
-LONGEST_REASON = 40
 MOST_TOKENS = 100_000_000  # a usage above this is not a count
 
+# NUL and halves of surrogate pairs: JSON can spell them, no database can store them.
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+REASON = re.compile(r"[A-Za-z0-9_-]{1,40}")
 SECONDS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,9})?")
 
 RETRYABLE = (ModelRateLimited, ModelServerError, ModelTimeout, ModelUnreachable)
@@ -207,16 +209,14 @@ def _read_completion(document: Any) -> _Completion | ModelError:
         case {"error": error} if error:
             return ModelBadResponse("trae un error en vez de una respuesta")
         case {"choices": [{"message": {"content": str(text)}, **choice}, *_], **rest}:
-            reason = choice.get("finish_reason")
-            if not _is_plain_text(text):
+            if UNSTORABLE.search(text):
                 return ModelBadResponse("no es texto")
-            return _Completion(text, reason[:LONGEST_REASON] if isinstance(reason, str) else "unknown", _measured_usage(rest.get("usage")))
+            return _Completion(text, _finish_reason(choice.get("finish_reason")), _measured_usage(rest.get("usage")))
     return ModelBadResponse("no trae una respuesta")
 
 
-def _is_plain_text(text: str) -> bool:
-    """No NUL and no half of a surrogate pair: JSON can spell them, no database can store them."""
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+def _finish_reason(value: Any) -> str:
+    return value if isinstance(value, str) and REASON.fullmatch(value) else "unknown"
 
 
 def _measured_usage(usage: Any) -> Usage | None:

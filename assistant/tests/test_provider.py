@@ -140,7 +140,17 @@ def test_usage_that_is_no_count_is_estimated_and_says_so(usage: Any) -> None:
     assert response.usage == Usage(9, 2, measured=False)  # 9 + 26 characters in, 8 out
 
 
-@pytest.mark.parametrize(("sent", "read"), [("length", "length"), ("content_filter", "content_filter"), (None, "unknown"), (7, "unknown")])
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("length", "length"),
+        ("content_filter", "content_filter"),
+        (None, "unknown"),
+        (7, "unknown"),
+        ("x" * 500, "unknown"),
+        ("a\0", "unknown"),
+    ],
+)
 def test_the_finish_reason_passes_through(sent: Any, read: str) -> None:
     def answer(call: Call) -> Reply:
         return json_reply({"choices": [{"message": {"content": '{"action":"dra'}, "finish_reason": sent}]})

@@ -1,6 +1,7 @@
 """The guarded HTTP client against servers that misbehave: for how long it waits, how much it reads, what it tells."""
 
 import logging
+import os
 import socket
 import threading
 import time
@@ -341,3 +342,12 @@ def test_the_shared_client_is_one_for_the_same_settings(settings: Any) -> None:
     assert shared_client() is first
     settings.OUTBOUND_ALLOWED_HOSTS = ["two.test"]
     assert shared_client() is not first
+
+
+def test_a_forked_process_does_not_talk_on_its_parents_connections(settings: Any) -> None:
+    settings.OUTBOUND_ALLOWED_HOSTS, settings.OUTBOUND_ALLOW_LOOPBACK = ["one.test"], True
+    parents = shared_client()
+    child = os.fork()
+    if not child:
+        os._exit(int(shared_client() is parents))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
