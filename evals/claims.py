@@ -33,7 +33,8 @@ def claim_results(run_id: int, *, limit: int, lease: timedelta, now: datetime, p
     if run is None:
         return Claim(token, [])
     claimable = _claimable(run, now)
-    wanted = list(Result.objects.filter(claimable).select_related("revision").order_by("-status", "id")[:limit])  # pending > claimed
+    free = Result.objects.filter(claimable).select_for_update(skip_locked=True, of=("self",))  # nobody waits for another's claim
+    wanted = list(free.select_related("revision").order_by("-status", "id")[:limit])  # "pending" sorts after "claimed"
     chosen = wanted if run.max_cost_micro_usd is None else _reserve(run, wanted, price)
     ids = [row.pk for row in chosen]
     Result.objects.filter(claimable, pk__in=ids).update(status=Result.Status.CLAIMED, lease_token=token, lease_until=now + lease)

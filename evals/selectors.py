@@ -1,11 +1,11 @@
 """Compound reads of the desk."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 
 from evals.datasets.revisions import read_spec
@@ -29,6 +29,7 @@ from evals.values import (
 )
 
 SHOWN_METRICS = ("correct", "blocking_passed", "never_say_violations", "effects_correct")
+REPORT_CHUNK = 200
 KEY_OF_SCORE = KeyTextTransform("key", "result__revision__traits")  # as text: a plain JSON path reads the key "2026" as a number
 
 
@@ -185,11 +186,21 @@ def report_of(run: Run, *, every_row: bool = True) -> RunReport:
 
 def report_rows(scoring: Scoring) -> Iterator[ReportRow]:
     """A row per result, in the order of the dataset; a bounded number of them is in memory at once."""
-    shown = Score.objects.filter(scoring=scoring, metric__in=SHOWN_METRICS)
-    results = scoring.run.results.select_related("revision").prefetch_related(Prefetch("scores", shown, to_attr="shown_scores"))
-    for result in results.order_by("id").iterator(chunk_size=200):
-        marks = {score.metric: Mark(score.value, score.reason) for score in result.shown_scores}
-        yield _report_row(result, read_spec(result.revision), marks)
+    results, last = scoring.run.results.select_related("revision").order_by("pk"), 0
+    while chunk := list(results.filter(pk__gt=last)[:REPORT_CHUNK]):
+        marks = _shown_marks(scoring, chunk)
+        for result in chunk:
+            yield _report_row(result, read_spec(result.revision), marks[result.pk])
+        last = chunk[-1].pk
+
+
+def _shown_marks(scoring: Scoring, results: Sequence[Result]) -> dict[int, dict[str, Mark]]:
+    """Marks that a report shows, by result and metric."""
+    scores = Score.objects.filter(scoring=scoring, result__in=results, metric__in=SHOWN_METRICS)
+    marks: dict[int, dict[str, Mark]] = defaultdict(dict)
+    for result_id, metric, value, reason in scores.values_list("result_id", "metric", "value", "reason"):
+        marks[result_id][metric] = Mark(value, reason)
+    return marks
 
 
 def _report_row(result: Result, case: CaseSpec, marks: Mapping[str, Mark]) -> ReportRow:
