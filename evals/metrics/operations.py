@@ -31,7 +31,9 @@ def operations(samples: Iterable[tuple[int, int, bool, float, int, bool]], *, ju
         "tokens_in": _mean_tokens("tokens_in", "Tokens de entrada por solicitud", [row.input_tokens for row in rows], tokens),
         "tokens_out": _mean_tokens("tokens_out", "Tokens de salida por solicitud", [row.output_tokens for row in rows], tokens),
         **_latencies([row.latency_ms for row in rows]),
-        "cost_system_micro_usd": _cost("cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows], _say_price(rows)),
+        "cost_system_micro_usd": _cost(
+            "cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows], note=_say_price(rows)
+        ),
         "cost_judge_micro_usd": _cost(
             "cost_judge_micro_usd", "Costo del juez", judge_costs, note="" if judge_costs else "ningún juez corrió"
         ),

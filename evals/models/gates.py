@@ -18,9 +18,7 @@ class GatePolicy(models.Model):
     class Meta:
         verbose_name = "política"
         verbose_name_plural = "políticas"
-        constraints = [
-            models.CheckConstraint(condition=Q(needs_scripted=True) | Q(needs_real=True), name="policy_needs_some_kind_of_run")
-        ]
+        constraints = [models.CheckConstraint(condition=Q(needs_scripted=True) | Q(needs_real=True), name="policy_needs_some_kind_of_run")]
 
     def __str__(self) -> str:
         return f"política de {self.dataset}"

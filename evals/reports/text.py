@@ -25,7 +25,7 @@ def render(report: RunReport) -> str:
     blocks = (
         [f"Veredicto: {say_verdict(report)}", *(_wrap(f"- {reason}", "  ", "    ") for _, reason in verdict_reasons(report))],
         [_wrap(fact, "", "  ") for fact in say_facts(report)],
-        [say_correct(report), *say_operations(report)],
+        [_wrap(line, "", "  ") for line in (say_correct(report), *say_operations(report))],
         _table(metric_lines(report)),
         [_wrap(say_resolution(report), "", "")],
         _list("No salieron como se esperaba", failed_lines(report)),
