@@ -94,6 +94,9 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "import_export",
 ]
 MIDDLEWARE = [
     "kallpa.csp.ContentSecurityPolicyMiddleware",  # first: redirects to https and static files carry the policy too
@@ -141,6 +144,26 @@ USE_THOUSAND_SEPARATOR = True
 FORMAT_MODULE_PATH = "kallpa.formats"
 TIME_ZONE = "America/Lima"
 USE_TZ = True
+
+# --- The API ------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "kallpa.problems.answer_problem",
+    "COERCE_DECIMAL_TO_STRING": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Kallpa",
+    "DESCRIPTION": "Canchas, disponibilidad, reservas y el asistente.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
 
 # --- Static files -------------------------------------------------------------------------------------------------------
 
