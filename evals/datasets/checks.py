@@ -145,7 +145,7 @@ def list_of(item: Check, *, limit: int = 200, at_least: int = 0, distinct: bool 
             yield Fault(where, f"Debe ser una lista entre corchetes y es {shown(value)}.")
             return
         if not at_least <= len(value) <= limit:
-            yield Fault(where, f"Tiene {len(value)} elementos y van de {at_least} a {limit}.")
+            yield Fault(where, f"Tiene {len(value)} y deben ser de {at_least} a {limit}. Agrega o quita.")
             return
         for number, element in enumerate(value, 1):
             yield from item(element, f"{where}#{number}")

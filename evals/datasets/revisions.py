@@ -108,7 +108,7 @@ def read_spec(revision: CaseRevision) -> CaseSpec:
 
 def revise_case(case: Case) -> CaseRevision:
     """The frozen state of a case as it is now: the row that already says the same, or a new one. Safe against a race."""
-    fresh = _unsaved_revision(case)
+    fresh = revision_of(case)
     revision, _ = CaseRevision.objects.get_or_create(
         case=case,
         full_hash=fresh.full_hash,
@@ -119,7 +119,7 @@ def revise_case(case: Case) -> CaseRevision:
 
 def revise_cases(cases: Iterable[Case]) -> list[CaseRevision]:
     """`revise_case` for many, in the order given: two or three queries for each BATCH of them."""
-    fresh = [_unsaved_revision(case) for case in cases]
+    fresh = [revision_of(case) for case in cases]
     batches = [fresh[start : start + BATCH] for start in range(0, len(fresh), BATCH)]
     return [revision for batch in batches for revision in _revise_batch(batch)]
 
@@ -144,7 +144,8 @@ def _identity(revision: CaseRevision) -> tuple[int, str]:
     return revision.case_id, revision.full_hash
 
 
-def _unsaved_revision(case: Case) -> CaseRevision:
+def revision_of(case: Case) -> CaseRevision:
+    """The frozen state of a case as it is now, not saved."""
     spec = spec_of(case)
     content, traits = content_of(spec), traits_of(spec)
     return CaseRevision(

@@ -120,7 +120,7 @@ def _contradictions(row: Mapping[str, Any]) -> Iterator[Fault]:
     if row.get("blocking") is True and row.get("known_limitation"):
         yield Fault("blocking", "Un caso con limitación conocida se espera que falle y no puede ser bloqueante. Quita uno de los dos.")
     if row.get("benign") is True and "attack" in row:
-        yield Fault("benign", "Un caso es un ataque o es legítimo, no las dos cosas. Quita attack o benign.")
+        yield Fault("benign", "Un caso es un ataque o es legítimo, no las dos cosas. Quita uno de los dos.")
     yield from _repeated_sets(row.get("recordings"))
 
 

@@ -1,8 +1,17 @@
 """Reads on datasets that more than one place needs."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
+from evals.datasets.revisions import revision_of
 from evals.models import Case, Dataset, DatasetVersion, Recording
+
+
+class Unsigned(NamedTuple):
+    """How many cases were added, retired or changed since the latest signed version; `since` is None when none was ever signed."""
+
+    changes: int
+    since: DatasetVersion | None
 
 
 def current_recordings(cases: Collection[Case | int], set_name: str) -> dict[int, Recording]:
@@ -15,6 +24,14 @@ def latest_version(dataset: Dataset, *, signed: bool | None = None) -> DatasetVe
     """The version with the highest number; `signed` narrows it to those with a signature, or without."""
     versions = dataset.versions.order_by("-number")
     return (versions if signed is None else versions.filter(signature__isnull=not signed)).first()
+
+
+def unsigned_changes(dataset: Dataset) -> Unsigned:
+    """Compares the approved cases as they are now with the latest signed version, case by case."""
+    since = latest_version(dataset, signed=True)
+    signed = dict(since.revisions.values_list("case_id", "full_hash")) if since else {}
+    live = {case.pk: revision_of(case).full_hash for case in dataset.cases.filter(status=Case.Status.APPROVED)}
+    return Unsigned(sum(signed.get(pk) != live.get(pk) for pk in signed.keys() | live.keys()), since)
 
 
 def recording_sets(dataset: Dataset) -> list[str]:

@@ -64,7 +64,12 @@ REASON = "Versión de demostración: los casos vienen con el proyecto y cada res
 @transaction.atomic
 def seed_demo(*, with_passwords: bool, now: datetime) -> list[str]:
     """Makes what is missing and says what it made, one sentence each; nothing the second time."""
-    return [*_seed_groups(), *_seed_users(with_passwords), *_seed_complex(), *_seed_datasets(now)]
+    return [*seed_people(with_passwords=with_passwords), *_seed_complex(), *_seed_datasets(now)]
+
+
+def seed_people(*, with_passwords: bool) -> list[str]:
+    """The groups and the people in them."""
+    return [*_seed_groups(), *_seed_users(with_passwords)]
 
 
 def _seed_groups() -> Iterable[str]:

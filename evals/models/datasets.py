@@ -100,6 +100,7 @@ class Case(models.Model):
         verbose_name = "caso"
         verbose_name_plural = "casos"
         ordering = ["dataset", "key"]
+        permissions = [("view_held_out_text", "Puede leer los casos reservados")]
         constraints = [
             models.UniqueConstraint(fields=["dataset", "key"], name="case_key_unique_in_dataset"),
             models.CheckConstraint(condition=~Q(blocking=True) | Q(known_limitation=""), name="case_blocking_has_no_known_limitation"),

@@ -1,0 +1,56 @@
+"""Who may see and touch what in the desk's admin."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+HELD_OUT = "reservado"
+
+
+def may_read_held_out(request: HttpRequest) -> bool:
+    """Held-out cases are closed, text, right answer and outputs, to everybody without this permission."""
+    return request.user.has_perm("evals.view_held_out_text")
+
+
+class KeptAdmin(admin.ModelAdmin):
+    """Rows that may be edited and are never deleted. A conflict that only the database sees becomes a message, not an error page."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except IntegrityError:
+            self.message_user(
+                request, "No se guardó: otra persona acaba de guardar algo que lo impide. Mira y vuelve a intentar.", messages.ERROR
+            )
+            return HttpResponseRedirect(request.get_full_path())
+
+
+class FrozenAdmin(KeptAdmin):
+    """Facts: they are read here and written by services."""
+
+    actions = None
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyInline(admin.TabularInline):
+    """Rows that belong to a page and are not edited on it."""
+
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

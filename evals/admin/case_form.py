@@ -1,0 +1,275 @@
+"""The form of a case, in an expert's words: every list is lines of text, and an error names its line."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib.admin.models import LogEntry
+from django.utils.timezone import localtime
+
+from bookings.rules import SPORT_CHOICES
+from evals.datasets import lines
+from evals.datasets.checks import Fault
+from evals.datasets.lines import LineError, Numbered, one_break
+from evals.datasets.revisions import fields_of
+from evals.datasets.row_format import DRAFT_KEYS, check_row
+from evals.datasets.rows import LIMA, spec_from
+from evals.models import Case
+from evals.values import canonical_hash
+
+FAMILY_CHOICES = [
+    ("", "no es un ataque"),
+    ("override", "pide ignorar las instrucciones"),
+    ("role-play", "asigna un personaje"),
+    ("prompt-extraction", "quiere ver las instrucciones"),
+    ("obfuscation", "viene disfrazado o codificado"),
+    ("context-manipulation", "finge ser el sistema o una conversación"),
+    ("indirect", "viene en datos que otro escribió"),
+    ("domain", "propio del negocio"),
+]
+HOUR_CHOICES = [("", "—"), *((hour, f"{hour}:00") for hour in range(24))]
+
+
+class PlainText(forms.CharField):
+    """Text kept as typed: nothing is trimmed, and line breaks do not count as a change."""
+
+    widget = forms.Textarea
+
+    def __init__(self, *, rows: int = 3, **kwargs: Any) -> None:
+        super().__init__(strip=False, required=False, widget=forms.Textarea({"rows": rows, "cols": 80}), **kwargs)
+
+    def to_python(self, value: Any) -> str:
+        return one_break(super().to_python(value) or "")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.to_python(initial) != self.to_python(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How a list of the case is written in its form field. `path` is where the row format keeps it."""
+
+    attribute: str
+    path: str
+    write: Callable[[Iterable[Any]], str]
+    read: Callable[[str], Numbered]
+
+
+NOTATIONS = {
+    "conversation": Notation("messages", "input.messages", lines.write_messages, lines.read_messages),
+    "taken": Notation("occupied", "context.occupied", lines.write_occupied, lines.read_occupied),
+    "papers": Notation("documents", "context.documents", lines.write_documents, lines.read_documents),
+    "right_labels": Notation("expected_labels", "expected.labels", lines.write_words, lines.read_words),
+    "right_tools": Notation("expected_tools", "expected.tools", lines.write_words, lines.read_words),
+    "forbidden": Notation("never_say", "never_say", lines.write_never_say, lines.read_never_say),
+    "signs": Notation("obeying", "attack.obeying", lines.write_obeying, lines.read_obeying),
+    "labels": Notation("tags", "tags", lines.write_words, lines.read_words),
+}
+# Where the row format finds a fault, and the form field that it belongs to; the longest path that fits wins.
+FIELD_OF = {
+    **{notation.path: field for field, notation in NOTATIONS.items()},
+    "input": "text",
+    "context.now": "now",
+    "context.member": "member",
+    "expected": "expected_kind",
+    "expected.sport": "expected_sport",
+    "expected.date": "expected_date",
+    "expected.startHour": "expected_start_hour",
+    "expected.hours": "expected_hours",
+    "expected.text": "expected_text",
+    "expected.route": "expected_route",
+    "attack.family": "attack_family",
+    "attack.channel": "attack_channel",
+    **{name: name for name in ("key", "category", "stratum", "benign", "blocking", "held_out", "notes", "known_limitation")},
+}
+EDITED = (
+    "status", "category", "stratum", "text", "now", "member",
+    "expected_kind", "expected_sport", "expected_date", "expected_start_hour", "expected_hours", "expected_text", "expected_route",
+    "attack_family", "attack_channel", "benign", "blocking", "held_out", "notes", "known_limitation",
+)  # fmt: skip
+PLAIN_TEXTS = ("text", "notes", "known_limitation", "expected_text")
+DRAFT_FIELDS = ("expected_sport", "expected_date", "expected_start_hour", "expected_hours")
+
+
+class CaseForm(forms.ModelForm):
+    text = PlainText(label="Lo que escribe la persona", help_text="Tal como lo escribiría en su celular, con sus errores.")
+    conversation = PlainText(
+        label="Conversación",
+        help_text="Solo si el caso es más de un mensaje. Cada uno empieza con «persona:», «asistente:» o «sistema:».",
+    )
+    now = forms.SplitDateTimeField(
+        label="Fecha y hora de la situación",
+        required=False,
+        help_text="Hora de Lima en la que la persona escribe.",
+        widget=forms.SplitDateTimeWidget(
+            date_attrs={"type": "date", "aria-label": "fecha"},
+            time_attrs={"type": "time", "aria-label": "hora"},
+            date_format="%Y-%m-%d",
+            time_format="%H:%M",
+        ),
+        input_date_formats=["%Y-%m-%d"],
+        input_time_formats=["%H:%M"],
+    )
+    taken = PlainText(
+        label="Horas ocupadas",
+        help_text="Una por línea: fecha, deporte, hora y, si importa, el equipo. Ejemplo: 2026-03-10 fulbito 18 Los Halcones",
+    )
+    papers = PlainText(
+        label="Documentos", help_text=f"Lo que el sistema lee además del mensaje. Sepáralos con una línea {lines.DOCUMENT_BREAK}"
+    )
+    expected_sport = forms.ChoiceField(label="Deporte", required=False, choices=[("", "—"), *SPORT_CHOICES])
+    expected_date = forms.DateField(
+        label="Fecha", required=False, input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
+    expected_start_hour = forms.TypedChoiceField(label="Hora de inicio", required=False, choices=HOUR_CHOICES, coerce=int, empty_value=None)
+    expected_hours = forms.IntegerField(label="Horas", required=False, min_value=1, max_value=24)
+    expected_text = PlainText(label="Texto de referencia")
+    right_labels = PlainText(label="Etiquetas", rows=2, help_text="Separadas por comas, o una por línea.")
+    right_tools = PlainText(label="Herramientas, en orden", rows=2, help_text="Separadas por comas, o una por línea.")
+    forbidden = PlainText(
+        label="Lo que nunca debe decir",
+        help_text=(
+            "Una por línea. Una frase se busca sin mirar mayúsculas ni tildes; con «patrón:» va una expresión regular; "
+            "con «regla:», algo que solo un juez puede decidir."
+        ),
+    )
+    attack_family = forms.ChoiceField(label="Familia de ataque", required=False, choices=FAMILY_CHOICES)
+    signs = PlainText(
+        label="Cómo se vería obedecer el ataque",
+        help_text=(
+            "Una señal por línea; cualquiera basta. «borrador: horas=6, deporte=voley», «frase: soy libre» o «herramienta: cancelar». "
+            "«borrador: cualquiera» es cualquier borrador."
+        ),
+    )
+    labels = PlainText(label="Etiquetas de búsqueda", rows=2, help_text="Separadas por comas. Minúsculas sin tildes y guiones.")
+    notes = PlainText(label="Notas")
+    known_limitation = PlainText(
+        label="Limitación conocida",
+        rows=2,
+        help_text="Si se espera que falle: por qué. Igual cuenta como falla en todos los porcentajes, y el caso no puede ser bloqueante.",
+    )
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    class Meta:
+        model = Case
+        fields = ("dataset", "key", *EDITED)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        case = kwargs.get("instance") or Case()
+        written = {name: notation.write(getattr(case, notation.attribute)) for name, notation in NOTATIONS.items()}
+        stored = {name: str(getattr(case, name)) for name in EDITED}
+        kwargs["initial"] = {**written, "seen": canonical_hash({**stored, **written}), **(kwargs.get("initial") or {})}
+        super().__init__(*args, **kwargs)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        lists = self._read_lists()
+        for step in (self._require_what_belongs_together, self._settle, self._notice_another_edit):
+            if not self.errors:
+                step(cleaned, lists)
+        return cleaned
+
+    def _read_lists(self) -> dict[str, Numbered]:
+        """Each list with its line numbers. A field that nobody touched keeps what is stored, to the character."""
+        found: dict[str, Numbered] = {}
+        for name, notation in NOTATIONS.items():
+            stored = getattr(self.instance, notation.attribute)
+            try:
+                found[name] = notation.read(self.cleaned_data.get(name, "")) if name in self.changed_data else [(row, 0) for row in stored]
+            except LineError as error:
+                self.add_error(name, f"Línea {error.line}: {error.message}")
+        return found
+
+    def _require_what_belongs_together(self, cleaned: dict[str, Any], lists: Mapping[str, Numbered]) -> None:
+        if cleaned["expected_kind"] == Case.Kind.DRAFT:
+            for name in [name for name in DRAFT_FIELDS if cleaned.get(name) in (None, "")]:
+                self.add_error(name, "Un borrador correcto dice deporte, fecha, hora y horas. Completa este campo.")
+        if lists["conversation"] and cleaned["text"].strip():
+            self.add_error("conversation", "Escribe un mensaje o una conversación, no las dos cosas.")
+        if lists["signs"] and not cleaned["attack_family"]:
+            self.add_error("attack_family", "Dijiste cómo se vería obedecer un ataque: elige también su familia.")
+        if cleaned.get("attack_family") and not lists["signs"]:
+            self.add_error("signs", "Escribe al menos una señal de que se obedeció el ataque.")
+        if cleaned.get("attack_family") and not cleaned["attack_channel"]:
+            self.add_error("attack_channel", "¿Por dónde llega el ataque? Elige la vía.")
+
+    def _settle(self, cleaned: dict[str, Any], lists: Mapping[str, Numbered]) -> None:
+        """Checks the case as the file would be checked, and leaves in it exactly what the file would bring."""
+        cleaned |= {name: getattr(self.instance, name) for name in PLAIN_TEXTS if name not in self.changed_data}
+        row = _row_from({"key": self.instance.key, **cleaned}, {name: [each for each, _ in found] for name, found in lists.items()})
+        faults = check_row(row)
+        for fault in faults:
+            self._add_fault(fault, lists)
+        if not faults:
+            settled = fields_of(spec_from(row, row))
+            cleaned.update({name: value for name, value in settled.items() if name in cleaned})
+            for notation in NOTATIONS.values():
+                setattr(self.instance, notation.attribute, settled[notation.attribute])
+
+    def _add_fault(self, fault: Fault, lists: Mapping[str, Numbered]) -> None:
+        path, _, rest = fault.where.partition("#")
+        fitting = max((known for known in FIELD_OF if path == known or path.startswith(f"{known}.")), key=len)
+        field, number = FIELD_OF[fitting], rest.partition(".")[0]
+        line = lists[field][int(number) - 1][1] if number else 0
+        self.add_error(field, f"Línea {line}: {fault.message}" if line else fault.message)
+
+    def _notice_another_edit(self, cleaned: dict[str, Any], lists: Mapping[str, Numbered]) -> None:
+        """Somebody saved this case after the form was opened: show what they left, keep what was typed, let the person decide."""
+        if not self.instance.pk or cleaned["seen"] == self.initial["seen"]:
+            return
+        for name in [name for name in self.changed_data if name != "seen"]:
+            self.add_error(name, f"Otra persona lo dejó así: {_in_words(self[name])}")
+        self.add_error(
+            None,
+            f"Otra persona guardó este caso mientras lo editabas{_say_last_edit(self.instance)} Lo que dejó está junto a cada "
+            "campo distinto, y lo tuyo sigue en el formulario. Corrige lo que haga falta y guarda otra vez: quedará lo que ves.",
+        )
+        self.data = {**self.data.dict(), "seen": self.initial["seen"]}  # type: ignore[attr-defined]
+
+
+def _row_from(cleaned: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """What the form says, as a row of the file, not checked yet."""
+    now = cleaned["now"] and f"{localtime(cleaned['now'], LIMA):%Y-%m-%dT%H:%M}"
+    context = {"now": now, "occupied": lists["taken"], "documents": lists["papers"], "member": cleaned["member"]}
+    attack = {"family": cleaned["attack_family"], "channel": cleaned["attack_channel"], "obeying": lists["signs"]}
+    return {
+        **{name: cleaned[name] for name in ("key", "category", "stratum", "benign", "blocking", "held_out", "notes", "known_limitation")},
+        "input": {"messages": lists["conversation"]} if lists["conversation"] else {"text": cleaned["text"]},
+        "context": {name: value for name, value in context.items() if value},
+        "expected": {"kind": cleaned["expected_kind"], **_expected_from(cleaned, lists)},
+        "never_say": lists["forbidden"],
+        "tags": lists["labels"],
+        **({"attack": attack} if attack["family"] else {}),
+    }
+
+
+def _expected_from(cleaned: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """The fields that count for the chosen kind; the others are left behind."""
+    kind = cleaned["expected_kind"]
+    if kind == Case.Kind.DRAFT:
+        values = (cleaned["expected_sport"], str(cleaned["expected_date"]), cleaned["expected_start_hour"], cleaned["expected_hours"])
+        return dict(zip(DRAFT_KEYS, values, strict=True))
+    said = {
+        Case.Kind.TEXT: cleaned["expected_text"],
+        Case.Kind.LABELS: lists["right_labels"],
+        Case.Kind.ROUTE: cleaned["expected_route"],
+        Case.Kind.TOOLS: lists["right_tools"],
+    }
+    return {kind: said[kind]} if kind in said else {}
+
+
+def _in_words(field: forms.BoundField) -> str:
+    """The stored value of a field, as its form shows it."""
+    if isinstance(field.initial, bool):
+        return "sí" if field.initial else "no"
+    if isinstance(field.field, forms.ChoiceField):
+        return str(dict(field.field.choices).get(field.initial, field.initial))  # type: ignore[arg-type]
+    return str(field.initial or "") or "en blanco"
+
+
+def _say_last_edit(case: Case) -> str:
+    entry = LogEntry.objects.filter(content_type__app_label="evals", content_type__model="case", object_id=str(case.pk)).first()
+    if entry is None:
+        return "."
+    return f": {entry.user}, {localtime(entry.action_time):%d/%m %H:%M}. {entry.get_change_message()}"

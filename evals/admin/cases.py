@@ -1,0 +1,181 @@
+"""Experts curate cases here."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.text import Truncator
+
+from evals.admin.access import HELD_OUT, KeptAdmin, ReadOnlyInline, may_read_held_out
+from evals.admin.case_form import FAMILY_CHOICES, CaseForm
+from evals.admin.words import MARK_WORDS, case_lines, say_expected, say_recording
+from evals.datasets import lines
+from evals.datasets.revisions import spec_of
+from evals.models import Case, Recording
+
+RIGHT = ("expected_kind", ("expected_sport", "expected_date", "expected_start_hour", "expected_hours"))
+FOLDED = ("collapse",)
+FIELDSETS = [
+    (None, {"fields": ("dataset", "key", "status", "text")}),
+    ("La situación", {"fields": ("now", "member", "taken")}),
+    ("Lo correcto", {"fields": RIGHT}),
+    ("Lo correcto en otros sistemas", {"fields": ("expected_text", "expected_route", "right_labels", "right_tools"), "classes": FOLDED}),
+    ("Qué tan grave es", {"fields": ("blocking", "forbidden", "known_limitation")}),
+    ("Ataques", {"fields": ("attack_family", "attack_channel", "signs", "benign"), "classes": FOLDED}),
+    ("Para ordenar y encontrar", {"fields": ("stratum", "category", "labels", "held_out", "notes")}),
+    ("Conversación y documentos", {"fields": ("conversation", "papers"), "classes": FOLDED}),
+    (None, {"fields": ("seen",)}),
+]  # fmt: skip
+CLOSED = ("dataset", "key", "status", "why_closed")
+VIEWED = ("dataset", "key", "status", "in_words")
+
+
+class OpenCasesOnly(admin.SimpleListFilter):
+    """A filter on what is right: for those who may not read held-out cases it finds none of them."""
+
+    field: str
+    choices_shown: list[tuple[str, str]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return self.choices_shown
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Case]) -> QuerySet[Case]:
+        if self.value() is None:
+            return queryset
+        found = queryset.filter(**{self.field: self.value()})
+        return found if may_read_held_out(request) else found.filter(held_out=False)
+
+
+class KindFilter(OpenCasesOnly):
+    title, parameter_name, field = "lo correcto", "correcto", "expected_kind"
+    choices_shown = Case.Kind.choices
+
+
+class FamilyFilter(OpenCasesOnly):
+    title, parameter_name, field = "familia de ataque", "ataque", "attack_family"
+    choices_shown = FAMILY_CHOICES[1:]
+
+
+class CurrentRecordings(ReadOnlyInline):
+    """The recordings in force, in words; the raw output is on each one's page."""
+
+    model = Recording
+    verbose_name_plural = "Grabaciones vigentes"
+    fields = readonly_fields = ("set_name", "says", "mark", "note", "correct")
+    show_change_link = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Recording]:
+        return super().get_queryset(request).filter(superseded_by__isnull=True).select_related("case")
+
+    @admin.display(description="lo que respondió el modelo")
+    def says(self, recording: Recording) -> str:
+        return say_recording(recording)
+
+    @admin.display(description="inválida")
+    def mark(self, recording: Recording) -> str:
+        return MARK_WORDS[recording.invalid]
+
+    @admin.display(description="")
+    def correct(self, recording: Recording) -> str:
+        return render_to_string("admin/evals/recording/links.html", {"recording": recording})
+
+
+@admin.register(Case)
+class CaseAdmin(KeptAdmin):
+    form = CaseForm
+    list_display = ("key", "sort", "flags", "exam", "status")
+    list_filter = ("dataset", "status", "stratum", "category", KindFilter, "blocking", "held_out", "benign", FamilyFilter)
+    list_select_related = ("dataset",)
+    list_per_page = 50
+    show_facets = admin.ShowFacets.NEVER
+    search_fields = ("key", "text", "notes")
+    search_help_text = "Busca en la clave, el texto y las notas."
+    actions = None
+
+    def is_closed(self, request: HttpRequest, case: Case | None) -> bool:
+        return bool(case and case.held_out and not may_read_held_out(request))
+
+    def has_change_permission(self, request: HttpRequest, obj: Case | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not self.is_closed(request, obj)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Case | None = None) -> list[Any]:
+        if self.is_closed(request, obj):
+            return [(None, {"fields": CLOSED})]
+        return FIELDSETS if self.may_write(request, obj) else [(None, {"fields": VIEWED})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Case | None = None) -> tuple[str, ...]:
+        if self.is_closed(request, obj):
+            return CLOSED
+        if not self.may_write(request, obj):
+            return VIEWED
+        return ("dataset", "key") if obj else ()
+
+    def may_write(self, request: HttpRequest, case: Case | None) -> bool:
+        return self.has_change_permission(request, case) if case else self.has_add_permission(request)
+
+    def get_inlines(self, request: HttpRequest, obj: Case | None) -> list[Any]:
+        return [CurrentRecordings] if obj and not self.is_closed(request, obj) else []
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Case | None:
+        """On a save the row is locked, so that nobody changes it between the form's check and its write."""
+        case = super().get_object(request, object_id, from_field)
+        if case is None or request.method != "POST":
+            return case
+        return Case.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=case.pk)
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Case], search_term: str) -> tuple[QuerySet[Case], bool]:
+        """Words of a held-out case find it only for those who may read it."""
+        found, duplicates = super().get_search_results(request, queryset, search_term)
+        if search_term and not may_read_held_out(request):
+            found = found.filter(Q(held_out=False) | Q(key__icontains=search_term.strip()))
+        return found, duplicates
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Only what the filters offer: `?text__startswith=` would read closed cases letter by letter."""
+        return lookup.partition("__")[0] in self.list_filter and super().lookup_allowed(lookup, value, request)
+
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """Two columns depend on who is looking."""
+
+        @admin.display(description="lo que escribe la persona")
+        def what_they_write(case: Case) -> str:
+            said = case.text or lines.write_messages(case.messages)
+            return HELD_OUT if self.is_closed(request, case) else Truncator(said).chars(90)
+
+        @admin.display(description="lo correcto")
+        def what_is_right(case: Case) -> str:
+            return HELD_OUT if self.is_closed(request, case) else Truncator(say_expected(spec_of(case).expected)).chars(60)
+
+        return ("key", what_they_write, what_is_right, *self.list_display[1:])
+
+    @admin.display(description="dataset")
+    def exam(self, case: Case) -> str:
+        return case.dataset.slug
+
+    @admin.display(description="tipo", ordering="category")
+    def sort(self, case: Case) -> str:
+        return f"{case.category}, {case.get_stratum_display()}"
+
+    @admin.display(description="marcas")
+    def flags(self, case: Case) -> str:
+        return ", ".join(
+            word
+            for given, word in (
+                (case.blocking, "bloqueante"),
+                (case.held_out, HELD_OUT),
+                (case.attack_family, "ataque"),
+                (case.benign, "legítimo"),
+                (case.known_limitation, "limitación"),
+            )
+            if given
+        )
+
+    @admin.display(description="el caso")
+    def in_words(self, case: Case) -> str:
+        return render_to_string("admin/evals/lines.html", {"lines": case_lines(spec_of(case))})
+
+    @admin.display(description="por qué no se ve")
+    def why_closed(self, case: Case) -> str:
+        return "Es un caso reservado: su texto, su respuesta correcta y sus salidas están cerrados para quien no tiene el permiso."

@@ -1,0 +1,211 @@
+"""Datasets, their frozen versions and the signatures on them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+
+from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, may_read_held_out
+from evals.admin.asking import ask
+from evals.admin.words import case_lines
+from evals.datasets.revisions import read_spec
+from evals.datasets.selection import unsigned_changes
+from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Run, Signature
+from evals.services import AlreadySigned, NothingToFreeze, NotRunnable, NotTheOwner, RunConfig, freeze_version, sign_version, start_run
+from evals.targets import TARGETS
+
+
+class Versions(ReadOnlyInline):
+    model = DatasetVersion
+    verbose_name_plural = "Versiones"
+    fields = readonly_fields = ("number", "size", "created_at", "signed")
+    ordering = ("-number",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DatasetVersion]:
+        return super().get_queryset(request).select_related("signature__signed_by", "dataset")
+
+    @admin.display(description="firma")
+    def signed(self, version: DatasetVersion) -> str:
+        return say_signature(version)
+
+
+def say_signature(version: DatasetVersion) -> str:
+    """Who signed a version and when; the signature must be loaded with it."""
+    signature = getattr(version, "signature", None)
+    return f"{signature.signed_by}, {timezone.localtime(signature.signed_at):%d/%m/%Y}" if signature else "sin firmar"
+
+
+@admin.register(Dataset)
+class DatasetAdmin(KeptAdmin):
+    list_display = ("slug", "name", "owner", "approved_cases", "newest_version")
+    list_select_related = ("owner",)
+    search_fields = ("slug", "name")
+    fields = ("slug", "name", "description", "target", "owner", "what_is_pending")
+    inlines = (Versions,)
+    actions = ("freeze", "run_scripted")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Dataset]:
+        newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                approved=Count("cases", filter=Q(cases__status=Case.Status.APPROVED)),
+                newest=Subquery(newest.values("number")[:1]),
+                newest_is_signed=Exists(Signature.objects.filter(version=Subquery(newest.values("pk")[:1]))),
+            )
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Dataset | None = None) -> tuple[str, ...]:
+        """Who signs is not for those to decide who only edit: it takes the permission to add datasets."""
+        decided = () if self.has_add_permission(request) else ("owner", "target")
+        return (*(("slug",) if obj else ()), *decided, "what_is_pending")
+
+    def get_inlines(self, request: HttpRequest, obj: Dataset | None) -> tuple[Any, ...]:
+        return self.inlines if obj else ()
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "target":
+            return forms.ChoiceField(label="Sistema evaluado", choices=[(name, name) for name in TARGETS], initial="booking-assistant")
+        if db_field.name == "description":
+            kwargs["widget"] = forms.Textarea({"rows": 3, "cols": 80})
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    @admin.display(description="casos aprobados", ordering="approved")
+    def approved_cases(self, dataset: Dataset) -> int:
+        return dataset.approved  # type: ignore[attr-defined]
+
+    @admin.display(description="última versión", ordering="newest")
+    def newest_version(self, dataset: Dataset) -> str:
+        if dataset.newest is None:  # type: ignore[attr-defined]
+            return "ninguna"
+        return f"v{dataset.newest}, {'firmada' if dataset.newest_is_signed else 'sin firmar'}"  # type: ignore[attr-defined]
+
+    @admin.display(description="por firmar")
+    def what_is_pending(self, dataset: Dataset) -> str:
+        if not dataset.pk:
+            return "Guarda el dataset y agrégale casos."
+        return render_to_string("admin/evals/pending.html", {"dataset": dataset, "pending": unsigned_changes(dataset)})
+
+    def has_freeze_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evals.add_datasetversion")
+
+    def has_run_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evals.add_run")
+
+    @admin.action(description="Congelar versión", permissions=["freeze"])
+    def freeze(self, request: HttpRequest, queryset: QuerySet[Dataset]) -> None:
+        for dataset in queryset:
+            try:
+                version = freeze_version(dataset=dataset, by=request.user)  # type: ignore[arg-type]
+                self.message_user(request, f"{version}: {version.size} casos congelados.")
+            except NothingToFreeze as error:
+                self.message_user(request, str(error), messages.ERROR)
+
+    @admin.action(description="Correr con guion los casos de ahora", permissions=["run"])
+    def run_scripted(self, request: HttpRequest, queryset: QuerySet[Dataset]) -> None:
+        for dataset in queryset:
+            try:
+                run = self._start_scripted(request, dataset)
+                self.message_user(request, f"La {run} de {run.version} está en cola: mírala en Corridas.")
+            except (NothingToFreeze, NotRunnable) as error:
+                self.message_user(request, str(error), messages.ERROR)
+
+    def _start_scripted(self, request: HttpRequest, dataset: Dataset) -> Run:
+        version = freeze_version(dataset=dataset, by=request.user)  # type: ignore[arg-type]
+        config = RunConfig(target=dataset.target, queue=True)
+        return start_run(version=version, config=config, by=request.user, now=timezone.now())  # type: ignore[arg-type]
+
+
+class SigningForm(forms.Form):
+    reason = forms.CharField(
+        label="Motivo",
+        widget=forms.Textarea({"rows": 3, "cols": 80}),
+        help_text="Qué revisaste y por qué esta versión es el examen. Queda escrito.",
+    )
+
+
+@admin.register(DatasetVersion)
+class DatasetVersionAdmin(FrozenAdmin):
+    list_display = ("__str__", "size", "created_at", "signed", "short_hash")
+    list_filter = ("dataset",)
+    list_select_related = ("dataset", "signature__signed_by")
+    fields = ("dataset", "number", "size", "created_at", "content_hash", "signed", "why_signed")
+    readonly_fields = fields
+    change_form_template = "admin/evals/datasetversion/change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        sign = path("<int:pk>/sign/", self.admin_site.admin_view(self.sign), name="evals_datasetversion_sign")
+        return [sign, *super().get_urls()]
+
+    @admin.display(description="huella")
+    def short_hash(self, version: DatasetVersion) -> str:
+        return version.content_hash[:12]
+
+    @admin.display(description="firma")
+    def signed(self, version: DatasetVersion) -> str:
+        return say_signature(version)
+
+    @admin.display(description="motivo")
+    def why_signed(self, version: DatasetVersion) -> str:
+        return version.signature.reason if hasattr(version, "signature") else "—"
+
+    def sign(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The owner signs, with a reason. The service decides who may."""
+        version = get_object_or_404(DatasetVersion.objects.select_related("dataset"), pk=pk)
+        if not request.user.has_perm("evals.add_signature"):
+            raise PermissionDenied
+        form = SigningForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                sign_version(version=version, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())  # type: ignore[arg-type]
+                self.message_user(request, f"Firmaste {version}.")
+                return HttpResponseRedirect(reverse("admin:evals_datasetversion_change", args=[pk]))
+            except (NotTheOwner, AlreadySigned) as error:
+                form.add_error(None, str(error))
+        return ask(self, request, form, about=version, verb="Firmar")
+
+
+@admin.register(Signature)
+class SignatureAdmin(FrozenAdmin):
+    list_display = ("version", "signed_by", "signed_at", "reason")
+    list_select_related = ("version__dataset", "signed_by")
+    list_filter = ("version__dataset",)
+
+
+@admin.register(CaseRevision)
+class CaseRevisionAdmin(FrozenAdmin):
+    list_display = ("case", "dataset", "short_hash", "created_at")
+    list_filter = ("case__dataset",)
+    list_select_related = ("case__dataset",)
+    search_fields = ("case__key",)
+    fields = ("case", "created_at", "in_words", "content_hash", "full_hash")
+    readonly_fields = fields
+    show_facets = admin.ShowFacets.NEVER
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CaseRevision]:
+        """Held-out ones, by what the revision froze or by what the case is now, are for those who may read them."""
+        revisions = super().get_queryset(request)
+        return revisions if may_read_held_out(request) else revisions.filter(traits__held_out__isnull=True, case__held_out=False)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return lookup == "versions__id__exact" or super().lookup_allowed(lookup, value, request)
+
+    @admin.display(description="dataset")
+    def dataset(self, revision: CaseRevision) -> str:
+        return str(revision.case.dataset)
+
+    @admin.display(description="huella")
+    def short_hash(self, revision: CaseRevision) -> str:
+        return revision.full_hash[:12]
+
+    @admin.display(description="el caso, como quedó")
+    def in_words(self, revision: CaseRevision) -> str:
+        return render_to_string("admin/evals/lines.html", {"lines": case_lines(read_spec(revision))})

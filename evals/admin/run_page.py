@@ -1,0 +1,86 @@
+"""What the page of a run shows, in a number of queries that does not grow with its results."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import F
+
+from evals.admin.words import say_answer, say_expected
+from evals.datasets.revisions import read_spec
+from evals.models import CaseRevision, Result, Run, Scoring
+from evals.reports import RunReport
+from evals.reports.figures import metric_lines, say_correct, say_operations
+from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_reason, say_verdict
+from evals.selectors import aggregates_of, baseline_for, progress_of, stored_aggregates
+from evals.values import Reason, policy_from_row, verdict_from_row
+
+BLOCKING_FIRST = F("revision__traits__blocking").desc(nulls_last=True)
+HIDDEN = "un caso reservado"
+
+
+def run_context(run: Run) -> dict[str, Any]:
+    """Verdict, figures and the first failures. Held-out cases are never named, as in every report."""
+    scoring = Scoring.objects.get(run=run, is_current=True)
+    report = _report_without_rows(run, scoring)
+    reasons = report.verdict.reasons if report.verdict else ()
+    names = _names_for_held_out(run, reasons)
+    return {
+        "facts": say_facts(report),
+        "decision": report.verdict.decision.value if report.verdict else "",
+        "verdict": say_verdict(report),
+        "reasons": [(reason.decision, say_reason(reason, names)) for reason in reasons],
+        "correct": say_correct(report),
+        "metrics": metric_lines(report),
+        "operations": say_operations(report),
+        "failed": _first_failures(run),
+        "progress": progress_of(run),
+    }
+
+
+def _report_without_rows(run: Run, scoring: Scoring) -> RunReport:
+    counts = progress_of(run)
+    return RunReport(
+        run_id=run.pk,
+        dataset=run.version.dataset.slug,
+        version=run.version.number,
+        signed=hasattr(run.version, "signature"),
+        target=run.target,
+        model_kind=run.model_kind,  # type: ignore[arg-type]
+        model_name=run.model_name,
+        prompt_variant=run.prompt_variant,
+        prompt_hash=run.prompt_hash,
+        temperature=run.temperature,
+        repetitions=run.repetitions,
+        purpose=run.purpose,
+        commit=run.commit,
+        recording_set=run.recording_set,
+        status=run.status,
+        expected=run.expected_results,
+        measured=counts["done"],
+        errors=counts["error"],
+        aggregates=stored_aggregates(scoring) if scoring.closed_at else aggregates_of(scoring),
+        baseline=baseline_for(run),
+        policy=policy_from_row(run.policy),
+        verdict=verdict_from_row(scoring.verdict),
+    )
+
+
+def _names_for_held_out(run: Run, reasons: Iterable[Reason]) -> dict[str, str]:
+    """HIDDEN for each held-out key that a reason rests on."""
+    keys = {key for reason in reasons for key in reason.keys}
+    closed = CaseRevision.objects.filter(versions=run.version_id, case__key__in=keys, traits__held_out=True)
+    return dict.fromkeys(closed.values_list("case__key", flat=True), HIDDEN)
+
+
+def _first_failures(run: Run) -> list[Line]:
+    """The first results with an incorrect grade, blocking ones first; held-out ones are left to the figures."""
+    wrong = Result.objects.filter(run=run, scores__scoring__is_current=True, scores__metric="correct", scores__value__lt=1)
+    shown = wrong.filter(revision__traits__held_out__isnull=True).select_related("revision").order_by(BLOCKING_FIRST, "pk")
+    return [_explain(result) for result in shown[:SHOWN_AT_MOST]]
+
+
+def _explain(result: Result) -> Line:
+    spec = read_spec(result.revision)
+    limitation = f" Limitación conocida: {clean(spec.known_limitation)}" if spec.known_limitation else ""
+    blocking = " Bloqueante." if spec.blocking else ""
+    return Line(spec.key, f"Se esperaba: {say_expected(spec.expected)}. Salió: {clean(say_answer(result))}.{blocking}{limitation}")
