@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -154,6 +155,16 @@ def runs_that_need_help(now: datetime) -> QuerySet[Run]:
 
 def report_of(run: Run, *, every_row: bool = True) -> RunReport:
     """Everything that a report of this run shows; without `every_row`, only held-out rows and those that did not pass."""
+    rows = report_rows(Scoring.objects.get(run=run, is_current=True))
+    return replace(
+        report_without_rows(run),
+        rows=tuple(row for row in rows if every_row or row.held_out or row.status != "pasa"),
+        changed_between_repetitions=_changed_between_repetitions(run),
+    )
+
+
+def report_without_rows(run: Run) -> RunReport:
+    """What a report says of the run as a whole, in a number of queries that does not grow with its results."""
     scoring = Scoring.objects.get(run=run, is_current=True)
     counts = progress_of(run)
     return RunReport(
@@ -179,8 +190,6 @@ def report_of(run: Run, *, every_row: bool = True) -> RunReport:
         baseline=baseline_for(run),
         policy=policy_from_row(run.policy),
         verdict=verdict_from_row(scoring.verdict),
-        rows=tuple(row for row in report_rows(scoring) if every_row or row.held_out or row.status != "pasa"),
-        changed_between_repetitions=_changed_between_repetitions(run),
     )
 
 
