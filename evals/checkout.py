@@ -8,13 +8,14 @@ DIRTY = "-dirty"
 
 def head_commit(folder: Path) -> str:
     """The full SHA of HEAD; "" outside a git checkout."""
-    return _git(folder, "rev-parse", "HEAD")
+    return _git(folder, "rev-parse", "HEAD") or ""
 
 
 def current_commit(folder: Path) -> str:
-    """What is in the folder: HEAD's SHA, ending in `-dirty` when tracked files differ from it; "" outside a checkout."""
+    """What is in the folder: HEAD's SHA, ending in `-dirty` unless git says that tracked files equal it; "" outside a checkout."""
     head = head_commit(folder)
-    return f"{head}{DIRTY}" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
+    is_clean = not head or _git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+    return head if is_clean else f"{head}{DIRTY}"
 
 
 def same_commit(asked: str, stored: str) -> bool:
@@ -23,9 +24,10 @@ def same_commit(asked: str, stored: str) -> bool:
     return len(shorter) >= 7 and longer.startswith(shorter) and not longer.endswith(DIRTY)
 
 
-def _git(folder: Path, *words: str) -> str:
+def _git(folder: Path, *words: str) -> str | None:
+    """What git answers; None when it could not."""
     try:
         done = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603, S607
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
