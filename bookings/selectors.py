@@ -16,6 +16,13 @@ class GridHour(NamedTuple):
     booking: Booking | None
 
 
+class CourtDay(NamedTuple):
+    """A court and every opening hour of one day, in order."""
+
+    court: Court
+    hours: list[GridHour]
+
+
 def occupied_hours(*, date_from: dt.date, date_to: dt.date) -> list[OccupiedHour]:
     """Hours, both dates included, in which every active court of a sport is taken. A sport without courts has none."""
     courts = Counter(Court.objects.filter(active=True).values_list("sport", flat=True))
@@ -30,7 +37,11 @@ def occupied_hours(*, date_from: dt.date, date_to: dt.date) -> list[OccupiedHour
     ]
 
 
-def day_grid(court: Court, date: dt.date) -> list[GridHour]:
-    """Every opening hour of the court on that day, in order."""
-    taken = {row.hour: row.booking for row in court.booked_hours.filter(date=date).select_related("booking__member")}
-    return [GridHour(hour, taken.get(hour)) for hour in range(OPENS_AT, CLOSES_AT)]
+def day_grids(date: dt.date) -> list[CourtDay]:
+    """The day of every active court, by sport and name; two queries however many courts there are."""
+    taken = BookedHour.objects.filter(court__active=True, date=date).select_related("booking")
+    bookings = {(row.court_id, row.hour): row.booking for row in taken}
+    return [
+        CourtDay(court, [GridHour(hour, bookings.get((court.pk, hour))) for hour in range(OPENS_AT, CLOSES_AT)])
+        for court in Court.objects.filter(active=True)
+    ]

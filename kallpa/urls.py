@@ -1,14 +1,14 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
-from kallpa import health, pages
+from kallpa import health
 
 admin.site.site_header = "Kallpa"
 admin.site.site_title = "Kallpa"
 admin.site.index_title = "Mesa de evaluación y complejo"
 
 urlpatterns = [
-    path("", pages.home, name="home"),
+    path("", include("bookings.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from bookings.models import Booking, Court, Member
-from bookings.selectors import day_grid, occupied_hours
+from bookings.selectors import day_grids, occupied_hours
 from bookings.services import book, cancel
 from bookings.values import BookingRequest, OccupiedHour
 
@@ -77,9 +77,12 @@ def test_it_asks_the_database_twice_for_one_booking_or_many(court: Court, take: 
     assert len(queries) == 2
 
 
-def test_the_day_grid_has_every_opening_hour(court: Court, take: Take) -> None:
+def test_the_grid_of_a_day_has_every_opening_hour_of_every_active_court(court: Court, take: Take) -> None:
+    Court.objects.create(name="Vóley", sport="voley", price_centimos_per_hour=5000)
+    Court.objects.create(name="En obras", sport="fulbito", price_centimos_per_hour=5000, active=False)
     booking = take(court, TUESDAY, 18, 2)
-    grid = day_grid(court, TUESDAY)
-    assert [row.hour for row in grid] == list(range(7, 22))
-    assert [row.hour for row in grid if row.booking == booking] == [18, 19]
-    assert all(row.booking is None for row in day_grid(court, WEDNESDAY))
+    fulbito, voley = day_grids(TUESDAY)
+    assert (fulbito.court, voley.court.name) == (court, "Vóley")
+    assert [row.hour for row in fulbito.hours] == list(range(7, 22))
+    assert [row.hour for row in fulbito.hours if row.booking == booking] == [18, 19]
+    assert all(row.booking is None for row in [*voley.hours, *day_grids(WEDNESDAY)[0].hours])

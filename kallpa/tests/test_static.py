@@ -14,7 +14,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 call_command("collectstatic", "--noinput", verbosity=0)
 from django.test import Client
-for name in ("kallpa/home.css", "admin/css/base.css"):
+for name in ("kallpa/site.css", "admin/css/base.css"):
     address = staticfiles_storage.url(name)
     response = Client(headers={"host": "kallpa.example"}).get(address, secure=True)
     print(address, response.status_code, response.headers["Content-Type"], response.headers["Cache-Control"])
@@ -39,11 +39,11 @@ def test_it_serves_hashed_files_for_ever_with_every_security_header(tmp_path: Pa
         timeout=120,
         check=True,
     )
-    home, home_headers, base, base_headers = asked.stdout.splitlines()
+    site, site_headers, base, base_headers = asked.stdout.splitlines()
     headers = "['Content-Security-Policy', 'Strict-Transport-Security', 'X-Content-Type-Options']"
-    assert (home_headers, base_headers) == (headers, headers)
-    assert home.startswith("/static/kallpa/home.")
+    assert (site_headers, base_headers) == (headers, headers)
+    assert site.startswith("/static/kallpa/site.")
     assert base.startswith("/static/admin/css/base.")
-    for line in (home, base):
+    for line in (site, base):
         assert line.partition(" ")[2] == '200 text/css; charset="utf-8" max-age=315360000, public, immutable'
         assert (tmp_path / line.split()[0].removeprefix("/static/")).is_file()
