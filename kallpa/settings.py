@@ -262,6 +262,14 @@ OUTBOUND_ALLOWED_HOSTS = _words("OUTBOUND_ALLOWED_HOSTS")
 if LLM_BASE_URL:
     OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, urlsplit(LLM_BASE_URL).netloc.rpartition("@")[2]]
 
+# --- The assistant ------------------------------------------------------------------------------------------------------
+
+ASSISTANT_PER_MINUTE = _whole("ASSISTANT_PER_MINUTE", "10", low="1", high="1000")
+ASSISTANT_PER_DAY = _whole("ASSISTANT_PER_DAY", "100", low="1", high="100000")
+ASSISTANT_DAILY_BUDGET_USD = _number("ASSISTANT_DAILY_BUDGET_USD", "1.00", low="0", high="10000")
+ASSISTANT_CONCURRENCY = _whole("ASSISTANT_CONCURRENCY", "4", low="1", high="256")
+INTERACTION_RETENTION_DAYS = _whole("INTERACTION_RETENTION_DAYS", "180", low="1", high="3650")
+
 # --- The evals desk -----------------------------------------------------------------------------------------------------
 
 EVALS_CONCURRENCY = _whole("EVALS_CONCURRENCY", "8", low="1", high="256")

@@ -1,0 +1,99 @@
+"""What production leaves behind: every use of the assistant, and what people said about it. No text here is unmasked."""
+
+from django.db import models
+from django.db.models import Q
+
+from bookings.models import Booking, Member
+
+MAX_WORD = 200
+
+
+class Kind(models.TextChoices):
+    DRAFT = "draft", "Borrador"
+    CLARIFY = "clarify", "Pregunta"
+    REFUSE = "refuse", "No ayuda con eso"
+    REJECTED = "rejected", "Salida rechazada"
+    UNAVAILABLE = "unavailable", "No disponible"
+
+
+class FollowUp(models.TextChoices):
+    NONE = "none", "Nada todavía"
+    CONFIRMED = "confirmed", "Confirmó tal cual"
+    CHANGED = "changed", "Cambió algo y confirmó"
+    DISCARDED = "discarded", "Descartó"
+
+
+class Interaction(models.Model):
+    """One use of the assistant. `draft` has the model's own keys; money in micro-USD, time in milliseconds."""
+
+    member = models.ForeignKey(
+        Member, verbose_name="miembro", null=True, blank=True, on_delete=models.SET_NULL, related_name="interactions"
+    )
+    created_at = models.DateTimeField("cuándo", db_index=True)
+    masked_text = models.TextField("pedido (enmascarado)", blank=True)
+    kind = models.CharField("resultado", max_length=12, choices=Kind.choices)
+    reason = models.CharField("motivo del rechazo", max_length=40, blank=True)
+    cause = models.CharField("causa de la caída", max_length=20, blank=True)
+    draft = models.JSONField("borrador", null=True, blank=True)
+    question = models.TextField("pregunta (enmascarada)", blank=True)
+    masked_output = models.TextField("salida del modelo (enmascarada)", blank=True)
+    prompt_hash = models.CharField("hash del prompt", max_length=64)
+    prompt_variant = models.CharField("variante del prompt", max_length=20)
+    model = models.CharField("modelo", max_length=200, blank=True)
+    input_tokens = models.PositiveIntegerField("tokens de entrada", default=0)
+    output_tokens = models.PositiveIntegerField("tokens de salida", default=0)
+    usage_measured = models.BooleanField("tokens contados por el proveedor", default=False)
+    latency_ms = models.PositiveIntegerField("latencia (ms)", default=0)
+    cost_micro_usd = models.PositiveBigIntegerField("costo (millonésimas de USD)", default=0)
+    price_known = models.BooleanField("precio conocido", default=True)
+    follow_up = models.CharField("qué hizo después", max_length=10, choices=FollowUp.choices, default=FollowUp.NONE)
+    changed_fields = models.JSONField("campos que cambió", default=list, blank=True)
+    booking = models.ForeignKey(
+        Booking, verbose_name="reserva", null=True, blank=True, on_delete=models.SET_NULL, related_name="interactions"
+    )
+    followed_at = models.DateTimeField("cuándo lo hizo", null=True, blank=True)
+
+    class Meta:
+        verbose_name = "uso del asistente"
+        verbose_name_plural = "usos del asistente"
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(name="interaction_kind_is_known", condition=Q(kind__in=Kind.values)),
+            models.CheckConstraint(name="interaction_follow_up_is_known", condition=Q(follow_up__in=FollowUp.values)),
+            models.CheckConstraint(
+                name="interaction_has_a_draft_when_it_drafts",
+                condition=Q(kind=Kind.DRAFT, draft__isnull=False) | (~Q(kind=Kind.DRAFT) & Q(draft__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="interaction_says_why_it_was_rejected",
+                condition=(Q(kind=Kind.REJECTED) & ~Q(reason="")) | (~Q(kind=Kind.REJECTED) & Q(reason="")),
+            ),
+            models.CheckConstraint(
+                name="interaction_says_why_it_was_unavailable",
+                condition=(Q(kind=Kind.UNAVAILABLE) & ~Q(cause="")) | (~Q(kind=Kind.UNAVAILABLE) & Q(cause="")),
+            ),
+            models.CheckConstraint(
+                name="interaction_follow_up_has_a_time",
+                condition=Q(follow_up=FollowUp.NONE, followed_at__isnull=True)
+                | (~Q(follow_up=FollowUp.NONE) & Q(kind=Kind.DRAFT, followed_at__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}, {self.created_at:%d/%m/%Y %H:%M}"
+
+
+class UserReport(models.Model):
+    """«Esto no es lo que pedí», with a word from the person, masked. One for each use."""
+
+    interaction = models.OneToOneField(Interaction, verbose_name="uso", on_delete=models.CASCADE, related_name="report")
+    word = models.CharField("qué dijo (enmascarado)", max_length=MAX_WORD, blank=True)
+    created_at = models.DateTimeField("cuándo")
+
+    class Meta:
+        verbose_name = "reporte de una persona"
+        verbose_name_plural = "reportes de personas"
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.word or "Sin palabras"
