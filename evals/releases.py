@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 def judge_release(dataset: Dataset, *, commit: str, max_age: timedelta | None, now: datetime) -> Answer:
-    """The worst answer among the kinds of run that the policy needs. `commit` is a SHA of 7 characters or more."""
+    """The worst answer among the kinds of run that the policy needs and the kind that ran last. `commit` has 7 characters or more."""
     policy = policy_of(dataset)
     if policy is None:
         return Answer(ExitCode.MISUSED, f"El dataset {dataset.slug} no tiene política: créala en el admin antes de preguntar.")
@@ -51,7 +51,8 @@ def judge_release(dataset: Dataset, *, commit: str, max_age: timedelta | None, n
     if not runs.exists():
         return Answer(ExitCode.NOTHING_TO_RUN, f"El dataset {dataset.slug} no tiene ninguna corrida para publicar.")
     of_commit = [run for run in runs if same_commit(commit, run.commit)]
-    answers = [_judge_kind(kind, of_commit, runs, max_age=max_age, now=now) for kind in policy.release_kinds]
+    kinds = dict.fromkeys([*policy.release_kinds, *(run.model_kind for run in of_commit[:1])])
+    answers = [_judge_kind(kind, of_commit, runs, max_age=max_age, now=now) for kind in kinds]  # type: ignore[arg-type]
     worst = max(answers, key=_severity)
     sentence = worst.sentence if worst.code else " ".join(answer.sentence for answer in answers)
     return Answer(worst.code, sentence, runs_of_commit=len(of_commit))

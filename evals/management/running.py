@@ -8,11 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from django.db.models import Min
 from django.utils import timezone
 
@@ -25,6 +27,7 @@ from evals.services import interrupt_run
 from evals.values import Decision
 
 POLL_S = 0.5
+UNFINISHED = (Run.Status.QUEUED, Run.Status.RUNNING)
 FORMATS = {"junit": junit.render, "json": as_json.render, "markdown": markdown.render}
 
 
@@ -43,26 +46,44 @@ class Outputs:
     def of(cls, options: dict[str, Any]) -> "Outputs":
         files = {name: options[name] for name in FORMATS if options[name]}
         for path in files.values():
-            if not path.absolute().parent.is_dir():
-                raise CommandError(f"No existe la carpeta de {path}.", returncode=ExitCode.MISUSED)
+            if problem := _why_not_a_file(path):
+                raise CommandError(problem, returncode=ExitCode.MISUSED)
+        if len({path.absolute() for path in files.values()}) < len(files):
+            raise CommandError("Dos informes no caben en el mismo archivo: dale uno a cada formato.", returncode=ExitCode.MISUSED)
         return cls(files)
 
     def write(self, report: RunReport) -> None:
         for name, path in self.files.items():
-            path.write_text(FORMATS[name](report), encoding="utf-8")
+            try:
+                path.write_text(FORMATS[name](report), encoding="utf-8")
+            except OSError as error:
+                sentence = f"La corrida {report.run_id} está guardada, pero no se pudo escribir {path}: {error.strerror}."
+                raise CommandError(sentence, returncode=ExitCode.MISUSED) from error
+
+
+def _why_not_a_file(path: Path) -> str:
+    """Why no report can be written there, or an empty string."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return f"No existe la carpeta de {path}."
+    if path.is_dir():
+        return f"{path} es una carpeta: falta el nombre del archivo."
+    return "" if os.access(path if path.exists() else folder, os.W_OK) else f"No hay permiso para escribir {path}."
 
 
 def finish_on_screen(command: BaseCommand, run: Run, outputs: Outputs) -> None:
     """Works on the run until it closes, prints its report, and leaves with the exit code that the verdict deserves."""
     with _stop_on_signals() as stop:
         run = _work_until_closed(command, run, stop)
-    if stop.is_set() and run.status != Run.Status.FINISHED:
+    if stop.is_set() and run.status in UNFINISHED:
         interrupt_run(run=run)
         command.stderr.write(f"Corrida {run.pk} interrumpida. Sigue con: manage.py eval_resume {run.pk}")
         sys.exit(ExitCode.INTERRUPTED)
     report = report_of(run, every_row=bool(outputs.files))
-    outputs.write(report)
     command.stdout.write(text.render(report))
+    outputs.write(report)
+    if run.status == Run.Status.OVER_BUDGET:
+        command.stderr.write(f"Se acabó el presupuesto. Sigue con: manage.py eval_resume {run.pk} --max-cost USD")
     code = exit_code(run, report)
     if code:
         sys.exit(code)
@@ -72,10 +93,11 @@ def exit_code(run: Run, report: RunReport) -> ExitCode:
     """0 passed, 1 failed on quality, 2 no policy, 3 incomplete, 4 budget."""
     if run.status == Run.Status.OVER_BUDGET:
         return ExitCode.OVER_BUDGET
-    decision = report.verdict.decision if report.verdict else Decision.INCONCLUSIVE
-    if decision is Decision.INCONCLUSIVE:
+    if run.status != Run.Status.FINISHED or report.verdict is None:
+        return ExitCode.INCOMPLETE
+    if report.verdict.decision is Decision.INCONCLUSIVE:
         return ExitCode.MISUSED if run.policy is None and not report.errors else ExitCode.INCOMPLETE
-    return ExitCode.FAILED if decision is Decision.FAIL else ExitCode.PASSED
+    return ExitCode.FAILED if report.verdict.decision is Decision.FAIL else ExitCode.PASSED
 
 
 def _work_until_closed(command: BaseCommand, run: Run, stop: threading.Event) -> Run:
@@ -83,13 +105,21 @@ def _work_until_closed(command: BaseCommand, run: Run, stop: threading.Event) ->
     progress = _Progress(command, run)
     around = Surroundings(clock=timezone.now, stop=stop, on_store=progress.advance)
     while True:
-        run = work(run.pk, around)
-        held_until = run.results.aggregate(first=Min("lease_until"))["first"]
-        if stop.is_set() or run.status not in (Run.Status.QUEUED, Run.Status.RUNNING) or held_until is None:
+        run = _work(run.pk, around)
+        if stop.is_set() or run.status not in UNFINISHED:
             progress.close()
             return run
-        progress.wait_for(held_until)
+        progress.wait_for(run.results.aggregate(first=Min("lease_until"))["first"])
         time.sleep(POLL_S)
+
+
+def _work(run_id: int, around: Surroundings) -> Run:
+    """A database that fails is no verdict on quality; what was stored stays."""
+    try:
+        return work(run_id, around)
+    except DatabaseError as error:
+        sentence = f"La base de datos falló: {error}. Sigue con: manage.py eval_resume {run_id}"
+        raise CommandError(sentence, returncode=ExitCode.INCOMPLETE) from error
 
 
 @contextmanager
@@ -126,16 +156,20 @@ class _Progress:
         tenth = self.done * 10 // max(self.total, 1)
         if self.on_terminal:
             filled = "█" * (self.done * 30 // max(self.total, 1))
-            self.out.write(f"\r{filled:·<30} {self.done}/{self.total}", ending="")
+            self._say(f"\r{filled:·<30} {self.done}/{self.total}", ending="")
         elif tenth > self.announced:
-            self.out.write(f"{self.done}/{self.total}")
+            self._say(f"{self.done}/{self.total}")
         self.announced = tenth
 
-    def wait_for(self, held_until: Any) -> None:
-        if not self.waiting:
-            self.out.write(f"Otro proceso tiene casos de esta corrida (hasta {timezone.localtime(held_until):%H:%M:%S}); esperando.")
-        self.waiting = True
+    def wait_for(self, held_until: datetime | None) -> None:
+        if held_until and not self.waiting:
+            self._say(f"Otro proceso tiene casos de esta corrida (hasta {timezone.localtime(held_until):%H:%M:%S}); esperando.")
+            self.waiting = True
 
     def close(self) -> None:
         if self.on_terminal:
-            self.out.write("")
+            self._say("")
+
+    def _say(self, line: str, ending: str = "\n") -> None:
+        """Without the red that Django gives to what goes to stderr: progress is no error."""
+        self.out.write(line, style_func=str, ending=ending)

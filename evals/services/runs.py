@@ -72,19 +72,27 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
     return run
 
 
-def resume_run(*, run: Run, retry_errors: bool, by: User | None, now: datetime) -> Run:
-    """Opens a stopped run again; with `retry_errors` its errors are asked again, and a closed run gets a new scoring."""
+@transaction.atomic
+def resume_run(*, run: Run, retry_errors: bool, by: User | None, now: datetime, max_cost_micro_usd: int | None = None) -> Run:
+    """Opens a stopped run again; with `retry_errors` its errors are asked again, and a closed run gets a new scoring.
+
+    `max_cost_micro_usd` is a new limit for the whole run. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
+    """
+    run = Run.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=run.pk)
     if run.status == Run.Status.CANCELLED:
         raise NotRunnable(f"La corrida {run.pk} se canceló: empieza otra.")
-    with transaction.atomic():
-        run = Run.objects.select_for_update().get(pk=run.pk)
-        retried = _reset_errors(run) if retry_errors else 0
-        if run.status == Run.Status.FINISHED and not retried:
-            return run
-        if run.status == Run.Status.FINISHED:
-            _grade_again(run, by=by, now=now)
+    retried = _reset_errors(run) if retry_errors else 0
+    if run.status == Run.Status.FINISHED and not retried:
+        return run
+    if run.model_kind == Run.Kind.REAL:
+        provider_from_settings(run.model_name)
+    if run.status == Run.Status.FINISHED:
+        _grade_again(run, by=by, now=now)
+    if max_cost_micro_usd is not None:
+        run.max_cost_micro_usd = max_cost_micro_usd
+    if run.status != Run.Status.RUNNING:  # whoever works on it goes on
         run.status, run.finished_at = Run.Status.QUEUED, None
-        run.save(update_fields=["status", "finished_at"])
+    run.save(update_fields=["status", "finished_at", "max_cost_micro_usd"])
     return run
 
 

@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from evals.checkout import head_commit
-from evals.management.commands.eval_run import find_dataset
+from evals.management.arguments import read_commit, read_days
+from evals.management.lookups import find_dataset
 from evals.releases import ExitCode, judge_release
 
 
@@ -23,14 +24,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("dataset")
-        parser.add_argument("--commit", default=None, help="SHA de 7 caracteres o más (HEAD de este checkout)")
-        parser.add_argument("--max-age-days", type=int, default=None)
+        parser.add_argument("--commit", type=read_commit, default=None, help="SHA de 7 caracteres o más (HEAD de este checkout)")
+        parser.add_argument("--max-age-days", type=read_days, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
         dataset = find_dataset(options["dataset"])
         commit = options["commit"] or head_commit(Path(settings.BASE_DIR))
-        if len(commit) < 7:
-            raise CommandError("¿Qué commit? Fuera de un checkout de git hace falta --commit SHA (7 o más).", returncode=ExitCode.MISUSED)
+        if not commit:
+            raise CommandError("¿Qué commit? Fuera de un checkout de git hace falta --commit SHA.", returncode=ExitCode.MISUSED)
         days = options["max_age_days"]
         answer = judge_release(dataset, commit=commit, max_age=None if days is None else timedelta(days=days), now=timezone.now())
         self.stdout.write(answer.sentence)

@@ -5,6 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from assistant.llm import ModelError
+from evals.management.arguments import read_micro_usd
 from evals.management.running import Outputs, finish_on_screen
 from evals.models import Run
 from evals.releases import ExitCode
@@ -18,6 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", type=int)
         parser.add_argument("--retry-errors", action="store_true", help="pregunta otra vez lo que terminó en error")
+        parser.add_argument("--max-cost", type=read_micro_usd, default=None, metavar="USD", help="nuevo tope de gasto de toda la corrida")
         Outputs.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -26,7 +29,13 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError(f"No existe la corrida {options['run']}.", returncode=ExitCode.MISUSED)
         try:
-            run = resume_run(run=run, retry_errors=options["retry_errors"], by=None, now=timezone.now())
-        except NotRunnable as error:
+            run = resume_run(
+                run=run,
+                retry_errors=options["retry_errors"],
+                by=None,
+                now=timezone.now(),
+                max_cost_micro_usd=options["max_cost"],
+            )
+        except (NotRunnable, ModelError) as error:
             raise CommandError(str(error), returncode=ExitCode.MISUSED) from error
         finish_on_screen(self, run, outputs)

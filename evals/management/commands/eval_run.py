@@ -1,16 +1,17 @@
 """`manage.py eval_run DATASET`: run the exam and print the verdict."""
 
-import argparse
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.utils import timezone
 
 from assistant.llm import ModelError
 from evals.checkout import current_commit
+from evals.management.arguments import read_commit, read_count, read_micro_usd, read_temperature
+from evals.management.lookups import find_dataset
 from evals.management.running import Outputs, finish_on_screen
 from evals.models import Dataset, DatasetVersion, Run
 from evals.releases import ExitCode
@@ -33,24 +34,23 @@ class Command(BaseCommand):
         parser.add_argument("--target", default=None, help="sistema evaluado (el del dataset)")
         parser.add_argument("--model", default="scripted", help="scripted, scripted:JUEGO o el nombre de un modelo real")
         parser.add_argument("--prompt", default="base", help="variante del prompt")
-        parser.add_argument("--temperature", type=_temperature, default=None)
+        parser.add_argument("--temperature", type=read_temperature, default=None)
         parser.add_argument("--version", default=None, help="número de versión o `draft` (la última firmada; si no hay, draft)")
-        parser.add_argument("--repetitions", type=_at_least_one, default=1)
-        parser.add_argument("--concurrency", type=_at_least_one, default=None)
+        parser.add_argument("--repetitions", type=read_count, default=1)
+        parser.add_argument("--concurrency", type=read_count, default=None)
         parser.add_argument("--purpose", choices=[purpose.value for purpose in Run.Purpose], default="iteration")
-        parser.add_argument("--commit", default=None, help="SHA que se juzga (el de este checkout)")
-        parser.add_argument("--max-cost", type=_micro_usd, default=None, metavar="USD")
+        parser.add_argument("--commit", type=read_commit, default=None, help="SHA que se juzga (el de este checkout)")
+        parser.add_argument("--max-cost", type=read_micro_usd, default=None, metavar="USD")
         parser.add_argument("--queue", action="store_true", help="deja la corrida a los workers y termina")
         Outputs.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         outputs = Outputs.of(options)
         dataset = find_dataset(options["dataset"])
-        if options["queue"] and not settings.CELERY_BROKER_URL:
-            raise CommandError("--queue necesita workers: pon CELERY_BROKER_URL, o corre sin --queue.", returncode=ExitCode.MISUSED)
+        if options["queue"]:
+            _check_queue(outputs)
         try:
-            version = _find_version(dataset, options["version"])
-            run = start_run(version=version, config=_config(dataset, options), by=None, now=timezone.now())
+            run = _start(dataset, options)
         except (NothingToFreeze, NothingToRun) as error:
             raise CommandError(str(error), returncode=ExitCode.NOTHING_TO_RUN) from error
         except (NotRunnable, ModelError) as error:
@@ -61,13 +61,19 @@ class Command(BaseCommand):
         finish_on_screen(self, run, outputs)
 
 
-def find_dataset(slug: str) -> Dataset:
-    """The dataset, or a usage error that names those that exist."""
-    dataset = Dataset.objects.filter(slug=slug).first()
-    if dataset is None:
-        known = ", ".join(Dataset.objects.values_list("slug", flat=True)) or "ninguno (¿falta `manage.py seed_demo`?)"
-        raise CommandError(f"No existe el dataset «{slug}». Existen: {known}.", returncode=ExitCode.MISUSED)
-    return dataset
+def _check_queue(outputs: Outputs) -> None:
+    if not settings.CELERY_BROKER_URL:
+        raise CommandError("--queue necesita workers: pon CELERY_BROKER_URL, o corre sin --queue.", returncode=ExitCode.MISUSED)
+    if outputs.files:
+        sentence = "--queue termina antes de que haya informe: pide los archivos después, con manage.py eval_resume."
+        raise CommandError(sentence, returncode=ExitCode.MISUSED)
+
+
+@transaction.atomic
+def _start(dataset: Dataset, options: dict[str, Any]) -> Run:
+    """A run that is refused leaves no frozen version behind."""
+    version = _find_version(dataset, options["version"])
+    return start_run(version=version, config=_config(dataset, options), by=None, now=timezone.now())
 
 
 def _find_version(dataset: Dataset, asked: str | None) -> DatasetVersion:
@@ -97,27 +103,3 @@ def _config(dataset: Dataset, options: dict[str, Any]) -> RunConfig:
         max_cost_micro_usd=options["max_cost"],
         queue=options["queue"],
     )
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"{text} no está entre 1 y 1000")
-    return value
-
-
-def _temperature(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 2:
-        raise argparse.ArgumentTypeError(f"{text} no está entre 0 y 2")
-    return value
-
-
-def _micro_usd(text: str) -> int:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        raise argparse.ArgumentTypeError(f"{text} no es una cantidad de USD") from None
-    if not value.is_finite() or not 0 <= value <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text} no está entre 0 y 10000 USD")
-    return int(value * 1_000_000)
