@@ -64,7 +64,9 @@ class CurrentRecordings(ReadOnlyInline):
     model = Recording
     verbose_name_plural = "Grabaciones vigentes"
     fields = readonly_fields = ("set_name", "says", "mark", "note", "correct")
-    show_change_link = False
+
+    def get_fields(self, request: HttpRequest, obj: Case | None = None) -> tuple[str, ...]:
+        return self.fields if request.user.has_perm("evals.add_recording") else self.fields[:-1]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Recording]:
         return super().get_queryset(request).filter(superseded_by__isnull=True).select_related("case")
@@ -79,7 +81,7 @@ class CurrentRecordings(ReadOnlyInline):
 
     @admin.display(description="")
     def correct(self, recording: Recording) -> str:
-        return render_to_string("admin/evals/recording/links.html", {"recording": recording})
+        return render_to_string("admin/evals/recording/correct_link.html", {"recording": recording})
 
 
 @admin.register(Case)

@@ -1,34 +1,43 @@
 """What the page of a run shows, in a number of queries that does not grow with its results."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
 from evals.admin.words import say_answer, say_expected
 from evals.datasets.revisions import read_spec
+from evals.gate import CODE_ONLY
 from evals.models import CaseRevision, Result, Run, Scoring
 from evals.reports import RunReport
 from evals.reports.figures import metric_lines, say_correct, say_operations
-from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_reason, say_verdict
+from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_verdict
 from evals.selectors import aggregates_of, baseline_for, progress_of, stored_aggregates
 from evals.values import Reason, policy_from_row, verdict_from_row
 
 BLOCKING_FIRST = F("revision__traits__blocking").desc(nulls_last=True)
-HIDDEN = "un caso reservado"
+
+
+class ReasonWithRows(NamedTuple):
+    """One sentence of the verdict, the keys that a page may link to, and how many held-out cases it does not name."""
+
+    decision: str
+    text: str
+    keys: list[str]
+    held_out: int
 
 
 def run_context(run: Run) -> dict[str, Any]:
     """Verdict, figures and the first failures. Held-out cases are never named, as in every report."""
     scoring = Scoring.objects.get(run=run, is_current=True)
     report = _report_without_rows(run, scoring)
-    reasons = report.verdict.reasons if report.verdict else ()
-    names = _names_for_held_out(run, reasons)
+    reasons = [reason for reason in report.verdict.reasons if reason.text != CODE_ONLY] if report.verdict else []
+    closed = _held_out_keys(run, reasons)
     return {
         "facts": say_facts(report),
         "decision": report.verdict.decision.value if report.verdict else "",
         "verdict": say_verdict(report),
-        "reasons": [(reason.decision, say_reason(reason, names)) for reason in reasons],
+        "reasons": [_with_rows(reason, closed) for reason in reasons],
         "correct": say_correct(report),
         "metrics": metric_lines(report),
         "operations": say_operations(report),
@@ -65,11 +74,15 @@ def _report_without_rows(run: Run, scoring: Scoring) -> RunReport:
     )
 
 
-def _names_for_held_out(run: Run, reasons: Iterable[Reason]) -> dict[str, str]:
-    """HIDDEN for each held-out key that a reason rests on."""
+def _held_out_keys(run: Run, reasons: Iterable[Reason]) -> set[str]:
     keys = {key for reason in reasons for key in reason.keys}
     closed = CaseRevision.objects.filter(versions=run.version_id, case__key__in=keys, traits__held_out=True)
-    return dict.fromkeys(closed.values_list("case__key", flat=True), HIDDEN)
+    return set(closed.values_list("case__key", flat=True))
+
+
+def _with_rows(reason: Reason, closed: Collection[str]) -> ReasonWithRows:
+    open_keys = [key for key in reason.keys if key not in closed]
+    return ReasonWithRows(reason.decision.value, clean(reason.text, 600), open_keys[:SHOWN_AT_MOST], len(reason.keys) - len(open_keys))
 
 
 def _first_failures(run: Run) -> list[Line]:

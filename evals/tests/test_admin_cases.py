@@ -386,6 +386,7 @@ def test_a_developer_reads_a_case_in_words_and_cannot_save_it(client):
     page = client.get(url_of(case))
     assert "2026-03-10 fulbito 18 A" in text_of(page)
     assert "expected_kind" not in fields_of_form(page, "case_form")
+    assert "Corregir" not in text_of(page)
     assert client.post(url_of(case), {"notes": "x"}).status_code == 403
 
 

@@ -45,13 +45,9 @@ def multiply(count, run):
     Signature.objects.bulk_create(
         Signature(version=version, signed_by=owner, signed_at=run.created_at, reason="x", content_hash="h") for version in versions
     )
-    first = Run.objects.order_by("-pk").first().pk + 1
-    copies = Run.objects.bulk_create(_copy(run, pk) for pk in range(first, first + count))
+    facts = {field.attname: getattr(run, field.attname) for field in Run._meta.concrete_fields if field.name != "id"}
+    copies = Run.objects.bulk_create(Run(**facts) for _ in range(count))
     Scoring.objects.bulk_create(Scoring(run=copy, metrics_hash="h", created_at=run.created_at) for copy in copies)
-
-
-def _copy(run, pk):
-    return Run(**{field.attname: getattr(run, field.attname) for field in Run._meta.concrete_fields} | {"id": pk})
 
 
 def test_pages_take_as_many_queries_for_two_thousand_rows_as_for_twenty(admin_client):
@@ -95,7 +91,7 @@ def test_the_page_of_a_run_says_its_verdict_why_and_the_figures(admin_client, fa
     seen = text_of(page)
     assert 'class="verdict verdict-fail"' in page.content.decode()
     assert "FAIL" in seen
-    assert "Casos: mal" in seen
+    assert f'href="/admin/evals/result/?run={failed.pk}&amp;q=mal">mal</a>' in page.content.decode()
     assert seen.index("mal Se esperaba") < seen.index("antes Se esperaba")  # the blocking one first
     assert "1/3" in seen
     assert "Casos correctos" in seen
@@ -151,11 +147,13 @@ def test_results_of_held_out_cases_are_for_those_who_may_read_them(client):
     seed_people(with_passwords=False)
     user = User.objects.get(username="experta")
     client.force_login(user)
-    run = finished_run(make_version([draft_row("visible"), draft_row("oculto", held_out=True)]), purpose="release")
+    run = finished_run(make_version([draft_row("visible"), draft_row("oculto", REFUSAL, held_out=True, blocking=True)]), purpose="release")
     hidden = run.results.get(revision__traits__key="oculto")
     assert [result.revision.key for result in client.get("/admin/evals/result/").context["cl"].result_list] == ["visible"]
     assert client.get(f"/admin/evals/result/{hidden.pk}/change/").status_code == 302
-    assert "oculto" not in client.get(f"/admin/evals/run/{run.pk}/change/").content.decode()
+    page = client.get(f"/admin/evals/run/{run.pk}/change/")
+    assert "oculto" not in page.content.decode()
+    assert "1 reservado" in text_of(page)
     user.user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
     assert len(client.get("/admin/evals/result/").context["cl"].result_list) == 2
 
