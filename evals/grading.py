@@ -9,7 +9,7 @@ from evals.gate import decide
 from evals.metrics import grade
 from evals.models import Result, Run, Score, Scoring
 from evals.selectors import aggregates_of, baseline_for, gate_facts
-from evals.values import CaseSpec, Outcome, policy_from_row
+from evals.values import CaseSpec, Outcome, policy_from_row, storable_text
 
 
 class Failure(NamedTuple):
@@ -24,7 +24,8 @@ def scores_for(scoring_id: int, result_id: int, case: CaseSpec, answer: Outcome 
     """The scores of one result, not yet saved."""
     marks = grade(case, None, error=answer.detail) if isinstance(answer, Failure) else grade(case, answer)
     return [
-        Score(scoring_id=scoring_id, result_id=result_id, metric=name, value=mark.value, reason=mark.reason) for name, mark in marks.items()
+        Score(scoring_id=scoring_id, result_id=result_id, metric=name, value=mark.value, reason=storable_text(mark.reason))
+        for name, mark in marks.items()
     ]
 
 
