@@ -132,7 +132,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-LOGIN_URL = "admin:login"
+LOGIN_URL = "log_in"
+LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "day"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Language and time: Spanish of Peru, `1,234.50`, the clock of Lima --------------------------------------------------
@@ -158,6 +159,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "kallpa.problems.answer_problem",
     "COERCE_DECIMAL_TO_STRING": False,
 }
+IDEMPOTENCY_HOURS = _whole("IDEMPOTENCY_HOURS", "24", low="24", high="720")
 SPECTACULAR_SETTINGS = {
     "TITLE": "Kallpa",
     "DESCRIPTION": "Canchas, disponibilidad, reservas y el asistente.",
@@ -196,6 +198,7 @@ SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = True
 if _flag("BEHIND_TLS_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+TRUSTED_PROXIES = _whole("TRUSTED_PROXIES", "0", low="0", high="10")
 
 # --- Database: SQLite by default, PostgreSQL in production --------------------------------------------------------------
 
@@ -214,9 +217,16 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 
 REDIS_URL = _url("REDIS_URL", "rediss", "redis")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # a Redis that hangs must not hold a web request for ever
+    }
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 200_000},  # counters live here: at 300, the default, strangers would push a person's out
+    }
 }
 
 CELERY_BROKER_URL = _url("CELERY_BROKER_URL", "rediss", "redis")  # empty: no broker, the web process helps in daemon threads
@@ -244,8 +254,20 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}
 CELERY_BEAT_SCHEDULE = {
-    "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))}
+    "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))},
+    "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
 }
+
+# --- E-mail: printed on the console until a server is named -------------------------------------------------------------
+
+EMAIL_HOST = _text("EMAIL_HOST")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_PORT = _whole("EMAIL_PORT", "587", low="1", high="65535")
+EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", True)
+EMAIL_HOST_USER = _text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = _text("EMAIL_HOST_PASSWORD")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = _text("DEFAULT_FROM_EMAIL", "Kallpa <no-responder@localhost>")
 
 # --- The model ----------------------------------------------------------------------------------------------------------
 
