@@ -106,10 +106,39 @@ class Booking(models.Model):
         return dt.datetime.combine(self.date, dt.time(self.start_hour), tzinfo=LIMA)
 
 
-class BookedHour(models.Model):
-    """One taken hour of one court. The unique constraint decides who was first."""
+class CourtBlock(models.Model):
+    """Hours in which a court is out of use, say for maintenance. It takes them as a booking does; lifting it deletes the row."""
 
-    booking = models.ForeignKey(Booking, verbose_name="reserva", on_delete=models.CASCADE, related_name="booked_hours")
+    court = models.ForeignKey(Court, verbose_name="cancha", on_delete=models.PROTECT, related_name="blocks")
+    date = models.DateField("fecha")
+    start_hour = models.PositiveSmallIntegerField("hora de inicio")
+    hours = models.PositiveSmallIntegerField("horas")
+    reason = models.CharField("motivo", max_length=120, blank=True)
+    created_at = models.DateTimeField("creado")
+
+    class Meta:
+        verbose_name = "bloqueo de cancha"
+        verbose_name_plural = "bloqueos de cancha"
+        ordering = ["-date", "-start_hour", "-pk"]
+        constraints = [
+            models.CheckConstraint(name="block_starts_while_open", condition=Q(start_hour__gte=OPENS_AT, start_hour__lt=CLOSES_AT)),
+            models.CheckConstraint(name="block_lasts_an_hour_or_more", condition=Q(hours__gte=1)),
+            models.CheckConstraint(name="block_ends_by_closing", condition=Q(start_hour__lte=CLOSES_AT - F("hours"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.court}, {self.date:%d/%m/%Y}, {self.start_hour} a {self.end_hour} h"
+
+    @property
+    def end_hour(self) -> int:
+        return self.start_hour + self.hours
+
+
+class BookedHour(models.Model):
+    """One taken hour of one court, held by a booking or by a block. The unique constraint decides who was first."""
+
+    booking = models.ForeignKey(Booking, verbose_name="reserva", null=True, on_delete=models.CASCADE, related_name="booked_hours")
+    block = models.ForeignKey(CourtBlock, verbose_name="bloqueo", null=True, on_delete=models.CASCADE, related_name="booked_hours")
     court = models.ForeignKey(Court, verbose_name="cancha", on_delete=models.PROTECT, related_name="booked_hours")
     date = models.DateField("fecha")
     hour = models.PositiveSmallIntegerField("hora")
@@ -121,6 +150,10 @@ class BookedHour(models.Model):
         constraints = [
             models.UniqueConstraint(name="one_booking_per_court_date_hour", fields=["court", "date", "hour"]),
             models.CheckConstraint(name="booked_hour_while_open", condition=Q(hour__gte=OPENS_AT, hour__lt=CLOSES_AT)),
+            models.CheckConstraint(
+                name="booked_hour_has_one_holder",
+                condition=Q(booking__isnull=False, block__isnull=True) | Q(booking__isnull=True, block__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 from enum import StrEnum
 
 from bookings.clock import in_lima
-from bookings.values import BookingRequest
+from bookings.values import BlockRequest, BookingRequest
 
 OPENS_AT = 7
 CLOSES_AT = 22
@@ -50,6 +50,17 @@ def check_booking_rules(request: BookingRequest, now: dt.datetime) -> list[str]:
     return [code for code, is_broken in broken.items() if is_broken]
 
 
-def _is_outside_opening_hours(request: BookingRequest) -> bool:
+def check_block_rules(request: BlockRequest, now: dt.datetime) -> list[str]:
+    """Codes of every broken rule, keys of RULE_MESSAGES. A block may last all day and may have begun. `now` must be aware."""
+    here = in_lima(now)
+    broken = {
+        "OUTSIDE_OPENING_HOURS": _is_outside_opening_hours(request),
+        "TOO_FEW_HOURS": request.hours < MIN_HOURS,
+        "IN_THE_PAST": (request.date, request.start_hour + request.hours) <= (here.date(), here.hour),
+    }
+    return [code for code, is_broken in broken.items() if is_broken]
+
+
+def _is_outside_opening_hours(request: BookingRequest | BlockRequest) -> bool:
     starts_closed = not OPENS_AT <= request.start_hour < CLOSES_AT
     return starts_closed or request.start_hour + request.hours > CLOSES_AT

@@ -1,14 +1,16 @@
-"""Writes: to book and to cancel."""
+"""Writes: to book, to cancel, to block a court and to lift the block."""
 
 import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from bookings.clock import in_lima
-from bookings.models import BookedHour, Booking, BookingStatus, Court, Member
-from bookings.rules import RULE_MESSAGES, check_booking_rules
-from bookings.values import BookingRequest
+from bookings.models import BookedHour, Booking, BookingStatus, Court, CourtBlock, Member
+from bookings.rules import RULE_MESSAGES, check_block_rules, check_booking_rules
+from bookings.values import BlockRequest, BookingRequest
 
 REJECTION_MESSAGES = RULE_MESSAGES | {
     "WRONG_COURT": "En esa cancha se juega otro deporte.",
@@ -50,14 +52,30 @@ def book(*, member: Member, court: Court, request: BookingRequest, now: dt.datet
     codes = check_booking_rules(request, now) + _check_court(court, request)
     if codes:
         raise BookingRejected(codes)
-    try:
-        with transaction.atomic():
-            return _store_booking(member=member, court=court, request=request, now=now)
-    except IntegrityError as error:
-        if not _is_about_a_taken_hour(error):
-            raise
-        hours = range(request.start_hour, request.start_hour + request.hours)
-        raise HourTaken(court_id=court.pk, date=request.date, hours=hours) from error
+    hours = range(request.start_hour, request.start_hour + request.hours)
+    with _all_hours_or_none(court, request.date, hours):
+        booking = _store_booking(member=member, court=court, request=request, now=now)
+        BookedHour.objects.bulk_create(BookedHour(booking=booking, court=court, date=request.date, hour=hour) for hour in hours)
+    return booking
+
+
+def block_court(*, court: Court, request: BlockRequest, now: dt.datetime) -> CourtBlock:
+    """Takes the hours of a court out of use, all or nothing. Raises BookingRejected, or HourTaken if somebody plays; `now` is aware."""
+    codes = check_block_rules(request, now)
+    if codes:
+        raise BookingRejected(codes)
+    hours = range(request.start_hour, request.start_hour + request.hours)
+    with _all_hours_or_none(court, request.date, hours):
+        block = CourtBlock.objects.create(
+            court=court, date=request.date, start_hour=hours.start, hours=len(hours), reason=request.reason, created_at=now
+        )
+        BookedHour.objects.bulk_create(BookedHour(block=block, court=court, date=request.date, hour=hour) for hour in hours)
+    return block
+
+
+def unblock_court(*, block: CourtBlock) -> None:
+    """Lifts a block and frees its hours."""
+    block.delete()
 
 
 def cancel(*, booking: Booking, by: Member, now: dt.datetime) -> Booking:
@@ -81,7 +99,7 @@ def _check_court(court: Court, request: BookingRequest) -> list[str]:
 
 
 def _store_booking(*, member: Member, court: Court, request: BookingRequest, now: dt.datetime) -> Booking:
-    booking = Booking.objects.create(
+    return Booking.objects.create(
         court=court,
         member=member,
         date=request.date,
@@ -91,9 +109,18 @@ def _store_booking(*, member: Member, court: Court, request: BookingRequest, now
         price_centimos=request.hours * court.price_centimos_per_hour,
         created_at=now,
     )
-    hours = range(booking.start_hour, booking.end_hour)
-    BookedHour.objects.bulk_create(BookedHour(booking=booking, court=court, date=request.date, hour=hour) for hour in hours)
-    return booking
+
+
+@contextmanager
+def _all_hours_or_none(court: Court, date: dt.date, hours: range) -> Iterator[None]:
+    """A transaction in which hours are taken; if somebody has one of them, nothing of it stays. Raises HourTaken."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        if not _is_about_a_taken_hour(error):
+            raise
+        raise HourTaken(court_id=court.pk, date=date, hours=hours) from error
 
 
 def _is_about_a_taken_hour(error: IntegrityError) -> bool:

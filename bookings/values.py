@@ -16,6 +16,16 @@ class BookingRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockRequest:
+    """Whole hours in Lima in which nobody is to play, and why."""
+
+    date: dt.date
+    start_hour: int
+    hours: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OccupiedHour:
     """One hour (0-23, Lima) in which no court of a sport is free; `team` names who plays, joined by a comma."""
 
