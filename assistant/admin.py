@@ -1,0 +1,55 @@
+"""Production as the desk reads it: masked, without saying who, and nothing to write. What is too old goes by itself."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from assistant.models import Interaction, UserReport
+
+
+class ReadOnly:
+    """Nobody adds, changes or deletes, whatever the permissions of the account."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class UserReportInline(ReadOnly, admin.StackedInline):
+    model = UserReport
+    fields = ["word", "created_at"]
+    extra = 0
+
+
+@admin.register(Interaction)
+class InteractionAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ["created_at", "kind", "why", "masked_text", "follow_up", "was_reported", "latency_ms", "cost"]
+    list_filter = ["kind", "follow_up", ("report", admin.EmptyFieldListFilter), "reason", "cause", "model", "prompt_variant"]
+    list_select_related = ["report"]
+    search_fields = ["masked_text", "question"]
+    date_hierarchy = "created_at"
+    inlines = [UserReportInline]
+    fieldsets = [
+        (None, {"fields": ["created_at", "masked_text", "kind", "reason", "cause", "draft", "question", "masked_output"]}),
+        ("Qué hizo la persona", {"fields": ["follow_up", "changed_fields", "followed_at"]}),
+        ("Modelo", {"fields": ["model", "prompt_variant", "prompt_hash"]}),
+        ("Consumo", {"fields": ["input_tokens", "output_tokens", "usage_measured", "latency_ms", "cost", "price_known"]}),
+    ]
+
+    @admin.display(description="motivo o causa")
+    def why(self, interaction: Interaction) -> str:
+        return interaction.reason or interaction.cause
+
+    @admin.display(description="reportado", boolean=True)
+    def was_reported(self, interaction: Interaction) -> bool:
+        return hasattr(interaction, "report")
+
+    @admin.display(description="costo (USD)", ordering="cost_micro_usd")
+    def cost(self, interaction: Interaction) -> str:
+        return f"{interaction.cost_micro_usd / 1_000_000:.6f}"
