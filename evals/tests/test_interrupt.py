@@ -1,0 +1,90 @@
+"""Ctrl-C in the middle of a run, by real signals to a real process: what was paid for is kept, and the rest can follow."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evals.tests.processes import Site, calls_in, import_cases, site, start_model, wait_until
+
+CASES = 24
+RUN = ("manage.py", "eval_run", "examen", "--model", "prueba", "--concurrency", "4")
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("interrupt")
+    with site(folder, EVALS_LEASE_S="2") as here:
+        import_cases(here, folder, CASES)
+        yield here
+
+
+def statuses(here: Site, run: int) -> dict[str, int]:
+    """Results of a run by status, by SQL."""
+    return dict(here.rows(f"SELECT status, count(*) FROM evals_result WHERE run_id = {run} GROUP BY status"))  # noqa: S608 -- a number
+
+
+def run_status(here: Site, run: int) -> str:
+    return str(here.rows(f"SELECT status FROM evals_run WHERE id = {run}")[0][0])  # noqa: S608 -- a number
+
+
+def newest_run(here: Site) -> int:
+    return int(here.rows("SELECT max(id) FROM evals_run")[0][0])
+
+
+def start_run(here: Site, ledger: Path, *, after_calls: int) -> "subprocess.Popen[str]":
+    """Starts a run and returns once the model server has received that many calls."""
+    process = here.start(*RUN)
+    wait_until(lambda: calls_in(ledger) >= after_calls)
+    return process
+
+
+def assert_complete_and_single(here: Site, run: int) -> None:
+    assert statuses(here, run) == {"done": CASES}
+    assert run_status(here, run) == "finished"
+    scores = "SELECT count(*), count(DISTINCT result_id) FROM evals_score JOIN evals_result ON evals_result.id = result_id"
+    assert here.rows(f"{scores} WHERE metric = 'correct' AND run_id = {run}") == [(CASES, CASES)]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_what_it_asked_and_goes_on_later(desk: Site, tmp_path: Path, sent: signal.Signals) -> None:
+    ledger = tmp_path / "ledger.jsonl"
+    start_model(desk, ledger, delay_ms=250)
+    process = start_run(desk, ledger, after_calls=7)
+    os.kill(process.pid, sent)
+    assert process.wait(timeout=20) == 130
+    run, asked = newest_run(desk), calls_in(ledger)
+    assert run_status(desk, run) == "interrupted"
+    assert 7 <= asked < CASES
+    assert statuses(desk, run) == {"done": asked, "pending": CASES - asked}
+    resumed = desk.manage("eval_resume", str(run), check=False)
+    assert resumed.returncode == 2  # every figure, and no policy to judge them by
+    assert f"Resultados: {CASES} de {CASES} medidos" in resumed.stdout
+    assert calls_in(ledger) == CASES
+    assert_complete_and_single(desk, run)
+
+
+def test_a_second_signal_leaves_at_once_and_the_rest_waits_for_the_lease(desk: Site, tmp_path: Path) -> None:
+    slow, quick = tmp_path / "slow.jsonl", tmp_path / "quick.jsonl"
+    start_model(desk, slow, delay_ms=15_000)
+    process = start_run(desk, slow, after_calls=4)
+    os.kill(process.pid, signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)  # the first signal lets the calls in flight finish
+    sent = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    assert time.monotonic() - sent < 2
+    run = newest_run(desk)
+    assert statuses(desk, run) == {"claimed": 4, "pending": CASES - 4}
+    leases = dict(desk.rows("SELECT id, lease_until FROM evals_result WHERE status = 'claimed'"))
+    start_model(desk, quick, delay_ms=5)
+    assert desk.manage("eval_resume", str(run), check=False).returncode == 2
+    assert calls_in(quick) == CASES
+    assert_complete_and_single(desk, run)
+    finished = dict(desk.rows(f"SELECT id, finished_at FROM evals_result WHERE run_id = {run}"))  # noqa: S608 -- a number
+    assert all(finished[result] > until for result, until in leases.items())
