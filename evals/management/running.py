@@ -118,7 +118,8 @@ def _work(run_id: int, around: Surroundings) -> Run:
     try:
         return work(run_id, around)
     except DatabaseError as error:
-        sentence = f"La base de datos falló: {error}. Sigue con: manage.py eval_resume {run_id}"
+        first_line = str(error).partition("\n")[0]  # the lines below may quote a whole row, of a held-out case too
+        sentence = f"La base de datos falló: {first_line}. Sigue con: manage.py eval_resume {run_id}"
         raise CommandError(sentence, returncode=ExitCode.INCOMPLETE) from error
 
 
@@ -141,7 +142,7 @@ def _stop_on_signals() -> Iterator[threading.Event]:
 
 
 class _Progress:
-    """A bar on a terminal; elsewhere a plain line whenever another tenth is done."""
+    """The number of the run, for whoever must resume it; then a bar on a terminal, elsewhere a line whenever another tenth is done."""
 
     def __init__(self, command: BaseCommand, run: Run) -> None:
         counts = progress_of(run)
@@ -150,6 +151,7 @@ class _Progress:
         self.on_terminal = bool(getattr(command.stderr, "isatty", lambda: False)())
         self.announced = self.done * 10 // max(self.total, 1)
         self.waiting = False
+        self._say(f"Corrida {run.pk}: {self.done} de {self.total} resultados.")
 
     def advance(self, count: int) -> None:
         self.done += count
@@ -163,6 +165,7 @@ class _Progress:
 
     def wait_for(self, held_until: datetime | None) -> None:
         if held_until and not self.waiting:
+            self.close()
             self._say(f"Otro proceso tiene casos de esta corrida (hasta {timezone.localtime(held_until):%H:%M:%S}); esperando.")
             self.waiting = True
 

@@ -386,7 +386,8 @@ def test_a_failed_real_release_outweighs_an_earlier_scripted_pass(refusing: Loop
 def test_elsewhere_than_on_a_terminal_progress_is_plain_lines() -> None:
     make_version([draft_row(f"caso-{number:03}") for number in range(120)])
     err = run_command("eval_run", "examen").err
-    assert err.splitlines() == ["50/120", "100/120", "120/120"]
+    first = f"Corrida {Run.objects.get().pk}: 0 de 120 resultados."
+    assert err.splitlines() == [first, "50/120", "100/120", "120/120"]
 
 
 @pytest.fixture(scope="module")
@@ -405,7 +406,7 @@ def test_on_a_terminal_progress_is_a_bar_and_the_report_is_apart(installed: Site
     drawn = os.read(screen, 10_000).decode()
     os.close(screen)
     assert done.returncode == 2  # no policy
-    assert drawn == f"\r{'█' * 30} 12/12\r\n"
+    assert drawn == f"Corrida 1: 0 de 12 resultados.\r\n\r{'█' * 30} 12/12\r\n"
     assert done.stdout.startswith("Veredicto: INCONCLUSIVE\n")
     assert "█" not in done.stdout
 
