@@ -1,18 +1,159 @@
 """The neighbours' day page, for the view and for whoever refuses or fills its form."""
 
 import datetime as dt
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlencode
+from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
-from bookings.forms import BookingForm
-from bookings.selectors import day_grids
+from bookings.clock import now_in_lima
+from bookings.forms import BookingForm, in_words
+from bookings.models import Court, Member
+from bookings.money import in_soles
+from bookings.rules import MAX_DAYS_AHEAD, SPORT_CHOICES, Sport
+from bookings.selectors import CourtDay, GridHour, day_grids, find_member, next_booking
+
+State = Literal["free", "past", "taken", "yours"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A way to another view of this page; `here` when it is the one shown."""
+
+    address: str
+    text: str
+    here: bool
+    date: dt.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One hour of one court as people see it. A free one has an address that fills the form."""
+
+    hour: int
+    state: State
+    label: str
+    address: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CourtCard:
+    """A court with its price in words and its hours."""
+
+    court: Court
+    price: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks, when, and at which day and sport ("" for all)."""
+
+    member: Member | None
+    now: dt.datetime
+    date: dt.date
+    sport: str
 
 
 def render_day_page(
     request: HttpRequest, *, date: dt.date, form: BookingForm | None = None, proposal: Any = None, status: int = 200
 ) -> HttpResponse:
-    """The grid of a day and the booking form: empty, as it was refused, or filled by a proposal that the box above it tells."""
-    context = {"date": date, "courts": day_grids(date), "form": form or BookingForm(), "proposal": proposal}
+    """The grid of a day and the booking form: empty, as it was refused, or filled by a proposal that the box above it tells.
+
+    A date that cannot be booked shows the nearest one that can.
+    """
+    now = now_in_lima()
+    days = [now.date() + dt.timedelta(days=ahead) for ahead in range(MAX_DAYS_AHEAD + 1)]
+    viewer = Viewer(find_member(request.user), now, min(max(date, days[0]), days[-1]), _chosen_sport(request))
+    grids = day_grids(viewer.date)
+    shown_form = form or _form_of_the_query(request, viewer)
+    shown_form.offer(courts=[day.court for day in grids], dates=days)
+    _match_court_and_sport(shown_form, grids)
+    context = {
+        "viewer": viewer,
+        "days": [Link(_address(day, viewer.sport), in_words(day), day == viewer.date, day) for day in days],
+        "sports": _sport_links(viewer, grids),
+        "cards": _cards(viewer, grids, shown_form),
+        "courts": {day.court.pk: [day.court.sport, day.court.price_centimos_per_hour] for day in grids},
+        "here": request.get_full_path() if request.method == "GET" else _address(viewer.date, ""),
+        "next_booking": viewer.member and next_booking(member=viewer.member, now=now),
+        "form": shown_form,
+        "form_first": form is not None,
+        "idempotency_key": uuid4(),
+        "proposal": proposal,
+    }
     return render(request, "bookings/day.html", context, status=status)
+
+
+def _chosen_sport(request: HttpRequest) -> str:
+    sport = request.GET.get("deporte", "")
+    return sport if sport in list(Sport) else ""
+
+
+def _address(date: dt.date, sport: str, **choice: int) -> str:
+    query = {"fecha": date.isoformat(), **({"deporte": sport} if sport else {}), **choice}
+    return f"{reverse('day')}?{urlencode(query)}"
+
+
+def _sport_links(viewer: Viewer, grids: list[CourtDay]) -> list[Link]:
+    played = {day.court.sport for day in grids}
+    choices = [("", "Todas"), *(choice for choice in SPORT_CHOICES if choice[0] in played)]
+    return [Link(_address(viewer.date, value), text, value == viewer.sport) for value, text in choices]
+
+
+def _form_of_the_query(request: HttpRequest, viewer: Viewer) -> BookingForm:
+    """The empty form; the address of a free hour fills in court, sport and hour."""
+    return BookingForm(
+        initial={
+            "sport": viewer.sport,
+            "court": request.GET.get("cancha", ""),
+            "date": viewer.date.isoformat(),
+            "startHour": request.GET.get("hora", ""),
+            "hours": "1",
+            "teamName": viewer.member.team_name if viewer.member else "",
+        }
+    )
+
+
+def _match_court_and_sport(form: BookingForm, grids: list[CourtDay]) -> None:
+    """A form being filled gets the sport of its court, or the first free court of its sport. What a person sent stays as it is."""
+    if form.is_bound:
+        return
+    sports = {str(day.court.pk): day.court.sport for day in grids}
+    court, sport = form.text("court"), form.text("sport")
+    if court in sports:
+        form.initial["sport"] = sports[court]
+    elif sport and form.asked_hours():
+        form.initial["court"] = next((str(day.court.pk) for day in grids if _is_free(day, sport, form)), "")
+
+
+def _is_free(day: CourtDay, sport: str, form: BookingForm) -> bool:
+    wanted = form.asked_hours()
+    return day.court.sport == sport and not any(row.booking for row in day.hours if row.hour in wanted)
+
+
+def _cards(viewer: Viewer, grids: list[CourtDay], form: BookingForm) -> list[CourtCard]:
+    return [_card(viewer, day, form) for day in grids if viewer.sport in {"", day.court.sport}]
+
+
+def _card(viewer: Viewer, day: CourtDay, form: BookingForm) -> CourtCard:
+    court = day.court
+    is_chosen = (form.text("court"), form.text("date")) == (str(court.pk), viewer.date.isoformat())
+    chosen = form.asked_hours() if is_chosen else range(0)
+    cells = [_cell(viewer, court, row, row.hour in chosen) for row in day.hours]
+    return CourtCard(court, in_soles(court.price_centimos_per_hour), cells)
+
+
+def _cell(viewer: Viewer, court: Court, row: GridHour, chosen: bool) -> Cell:
+    if row.booking:
+        is_yours = viewer.member is not None and row.booking.member_id == viewer.member.pk
+        return Cell(row.hour, "yours" if is_yours else "taken", "Tu reserva" if is_yours else row.booking.team_name or "Ocupada")
+    if (viewer.date, row.hour) <= (viewer.now.date(), viewer.now.hour):
+        return Cell(row.hour, "past", "Ya pasó")
+    address = f"{_address(viewer.date, viewer.sport, cancha=court.pk, hora=row.hour)}#reservar"
+    return Cell(row.hour, "free", "Libre", address, chosen)

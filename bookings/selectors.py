@@ -4,16 +4,25 @@ import datetime as dt
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from bookings.models import BookedHour, Booking, Court
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import F, Q, QuerySet
+
+from bookings.clock import in_lima
+from bookings.models import BookedHour, Booking, BookingStatus, Court, CourtBlock, Member
 from bookings.rules import CLOSES_AT, OPENS_AT
 from bookings.values import OccupiedHour
 
 
 class GridHour(NamedTuple):
-    """One row of a court's day; `booking` is None when the hour is free."""
+    """One hour of a court's day: who has it, or that the court is out of use then. Free with neither."""
 
     hour: int
-    booking: Booking | None
+    booking: Booking | None = None
+    block: CourtBlock | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        return self.booking is not None or self.block is not None
 
 
 class CourtDay(NamedTuple):
@@ -39,9 +48,39 @@ def occupied_hours(*, date_from: dt.date, date_to: dt.date) -> list[OccupiedHour
 
 def day_grids(date: dt.date) -> list[CourtDay]:
     """The day of every active court, by sport and name; two queries however many courts there are."""
-    taken = BookedHour.objects.filter(court__active=True, date=date).select_related("booking")
-    bookings = {(row.court_id, row.hour): row.booking for row in taken}
+    taken = BookedHour.objects.filter(court__active=True, date=date).select_related("booking", "block")
+    rows = {(row.court_id, row.hour): GridHour(row.hour, row.booking, row.block) for row in taken}
     return [
-        CourtDay(court, [GridHour(hour, bookings.get((court.pk, hour))) for hour in range(OPENS_AT, CLOSES_AT)])
+        CourtDay(court, [rows.get((court.pk, hour), GridHour(hour)) for hour in range(OPENS_AT, CLOSES_AT)])
         for court in Court.objects.filter(active=True)
     ]
+
+
+def find_member(user: User | AnonymousUser) -> Member | None:
+    """The member of an account; None for who is not logged in and for staff that never books."""
+    return Member.objects.filter(user=user).first() if user.is_authenticated else None
+
+
+def next_booking(*, member: Member, now: dt.datetime) -> Booking | None:
+    """The member's confirmed booking that is being played or comes first; `now` is aware."""
+    return upcoming_bookings(member=member, now=now).first()
+
+
+def upcoming_bookings(*, member: Member, now: dt.datetime) -> QuerySet[Booking]:
+    """Confirmed and not over, the first to be played on top; with their courts."""
+    return _with_courts(member).filter(_not_over(now)).order_by("date", "start_hour", "pk")
+
+
+def earlier_bookings(*, member: Member, now: dt.datetime) -> QuerySet[Booking]:
+    """Played or cancelled, the latest day first; with their courts."""
+    return _with_courts(member).exclude(_not_over(now))
+
+
+def _with_courts(member: Member) -> QuerySet[Booking]:
+    return Booking.objects.filter(member=member).select_related("court")
+
+
+def _not_over(now: dt.datetime) -> Q:
+    here = in_lima(now)
+    later_today = Q(date=here.date(), start_hour__gt=here.hour - F("hours"))
+    return Q(status=BookingStatus.CONFIRMED) & (Q(date__gt=here.date()) | later_today)

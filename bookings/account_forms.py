@@ -1,0 +1,119 @@
+"""Forms of the accounts' pages: who one is, how one gets in, and how one gets a new password."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from bookings.accounts import MAX_EMAIL, Profile, read_login_name, read_phone
+from bookings.clock import now_in_lima
+from bookings.logins import LOGIN_PER_ADDRESS, LOGIN_PER_PERSON, check_attempts
+from bookings.models import Member
+from bookings.rules import MAX_TEAM_NAME
+from kallpa.counters import client_address
+
+PASSWORD_HELP = "Ocho caracteres o más, que no sean solo números ni una palabra muy usada."  # noqa: S105 -- a sentence
+
+
+class ProfileForm(forms.Form):
+    """Who a member is."""
+
+    name = forms.CharField(
+        label="Nombre y apellido", max_length=Member._meta.get_field("name").max_length, widget=forms.TextInput({"autocomplete": "name"})
+    )
+    phone = forms.CharField(
+        label="Celular",
+        max_length=30,
+        help_text="Solo lo ve la administración del complejo.",
+        widget=forms.TextInput({"autocomplete": "tel-national", "inputmode": "tel"}),
+    )
+    team_name = forms.CharField(
+        label="Nombre de tu equipo",
+        max_length=MAX_TEAM_NAME,
+        required=False,
+        help_text="Opcional. Sale en el horario cuando reservas.",
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+
+    def clean_phone(self) -> str:
+        phone = read_phone(self.cleaned_data["phone"])
+        if not phone:
+            raise ValidationError("Escribe un celular de nueve números que empiece con 9, por ejemplo 987 654 321.")
+        return phone
+
+    @property
+    def profile(self) -> Profile:
+        """What a valid form says."""
+        return Profile(*(self.cleaned_data[field] for field in ("name", "phone", "team_name")))
+
+
+class SignUpForm(ProfileForm):
+    """A new account. Who already has one is told so by the view."""
+
+    email = forms.EmailField(
+        label="Correo electrónico",
+        max_length=MAX_EMAIL,
+        help_text="Con él entras a tu cuenta.",
+        widget=forms.EmailInput({"autocomplete": "username"}),
+    )
+    password = forms.CharField(
+        label="Contraseña",
+        strip=False,
+        max_length=128,
+        help_text=PASSWORD_HELP,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+    )
+
+    def clean_email(self) -> str:
+        return read_login_name(self.cleaned_data["email"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        email, name = cleaned.get("email", ""), cleaned.get("name", "")
+        if "password" in cleaned:
+            try:
+                validate_password(cleaned["password"], User(username=email, email=email, first_name=name))
+            except ValidationError as error:
+                self.add_error("password", error)
+        return cleaned
+
+
+class LimitedLogin(AuthenticationForm):
+    """Counts each attempt, of the person and of the address, before it looks at the password."""
+
+    def clean_username(self) -> str:
+        return read_login_name(self.cleaned_data["username"])
+
+    def clean(self) -> dict[str, Any]:
+        if self.request is not None and self.cleaned_data.get("username"):
+            address, person = client_address(self.request), self.cleaned_data["username"].lower()
+            check_attempts((LOGIN_PER_ADDRESS, address), (LOGIN_PER_PERSON, person), now=now_in_lima())
+        return super().clean()
+
+
+class LogInForm(LimitedLogin):
+    """The neighbours' door."""
+
+    error_messages = {"invalid_login": "El correo o la contraseña no son correctos.", "inactive": "Esa cuenta está cerrada."}
+
+    def __init__(self, request: HttpRequest | None = None, *args: Any, **options: Any) -> None:
+        super().__init__(request, *args, **options)
+        self.fields["username"].label = "Correo electrónico"
+        self.fields["username"].widget.attrs |= {"inputmode": "email", "spellcheck": "false"}
+
+
+class AdminLogInForm(LimitedLogin, AdminAuthenticationForm):
+    """The desk's door, with the same limits."""
+
+
+class NewPasswordForm(SetPasswordForm):
+    """The password that replaces a forgotten one."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["new_password1"].help_text = PASSWORD_HELP

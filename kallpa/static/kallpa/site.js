@@ -1,0 +1,98 @@
+/* What makes the pages quicker to use. Every page works without it. */
+(() => {
+  "use strict";
+  const form = () => document.querySelector("form[data-booking]");
+  const soles = (centimos) => "S/ " + (centimos / 100).toLocaleString("es-PE", { minimumFractionDigits: 2 });
+  const courts = () => JSON.parse(document.getElementById("canchas")?.textContent || "{}");
+  const chosenText = (select) => (select.value ? select.selectedOptions[0].textContent.trim() : "");
+
+  /* The hours of the grid that the form asks for. */
+  const markHours = ({ court, date, startHour, hours }) => {
+    const shown = document.getElementById("dia")?.dataset.date === date.value;
+    const first = Number(startHour.value), last = first + Number(hours.value);
+    for (const link of document.querySelectorAll("#dia a[data-hour]")) {
+      const hour = Number(link.dataset.hour);
+      const asked = shown && link.dataset.court === court.value && startHour.value && hour >= first && hour < last;
+      asked ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+    }
+  };
+
+  /* The booking in words, with its price, above the button. */
+  const sumUp = (booking) => {
+    const { court, date, startHour, hours } = booking.elements;
+    const known = courts()[court.value], first = Number(startHour.value), count = Number(hours.value);
+    booking.querySelector("[data-sum]").textContent = known && startHour.value && count
+      ? `${chosenText(court).split(" · ")[0]}, ${chosenText(date)}, de ${first}:00 a ${first + count}:00. ${soles(known[1] * count)}`
+      : "";
+    markHours(booking.elements);
+  };
+
+  /* A court belongs to one sport: choosing one settles the other. */
+  const matchSport = (booking, changed) => {
+    const { court, sport } = booking.elements, known = courts();
+    if (changed === court && known[court.value]) sport.value = known[court.value][0];
+    if (changed === sport && known[court.value]?.[0] !== sport.value) court.value = "";
+    for (const option of court.options) {
+      const other = Boolean(option.value && sport.value && known[option.value]?.[0] !== sport.value);
+      option.hidden = option.disabled = other;
+    }
+  };
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#dia a[data-hour]"), booking = form();
+    if (!link || !booking || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    booking.elements.date.value = document.getElementById("dia").dataset.date;
+    booking.elements.sport.value = "";
+    matchSport(booking);
+    booking.elements.court.value = link.dataset.court;
+    booking.elements.startHour.value = link.dataset.hour;
+    matchSport(booking, booking.elements.court);
+    sumUp(booking);
+    document.getElementById("reservar").scrollIntoView({ block: "nearest" });
+    document.getElementById("reservar-titulo").focus({ preventScroll: true });
+  });
+
+  document.addEventListener("change", (event) => {
+    const booking = event.target.closest("form[data-booking]");
+    if (!booking) return;
+    matchSport(booking, event.target);
+    sumUp(booking);
+  });
+
+  /* One tap is one request: the button says that it was heard. */
+  document.addEventListener("submit", (event) => {
+    const button = event.target.querySelector("button[data-busy]");
+    if (!button) return;
+    if (button.dataset.idle) return event.preventDefault();
+    button.dataset.idle = button.textContent;
+    button.textContent = button.dataset.busy;
+  });
+  addEventListener("pageshow", () => {
+    for (const button of document.querySelectorAll("button[data-idle]")) {
+      button.textContent = button.dataset.idle;
+      delete button.dataset.idle;
+    }
+  });
+
+  /* A text area with a limit counts: <textarea maxlength="300" data-counter="id of the element that shows it">. */
+  const count = (area) => {
+    const shown = document.getElementById(area.dataset.counter);
+    if (shown) shown.textContent = `${area.value.length} de ${area.maxLength}`;
+  };
+  document.addEventListener("input", (event) => event.target.matches("textarea[data-counter]") && count(event.target));
+
+  /* Another day in the grid is another day in the form, unless the form holds a proposal. */
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const booking = form(), day = document.getElementById("dia");
+    if (booking && event.target === day && !booking.elements.proposal.value) booking.elements.date.value = day.dataset.date;
+    start();
+  });
+
+  const start = () => {
+    document.querySelectorAll("textarea[data-counter]").forEach(count);
+    const booking = form();
+    if (booking) { matchSport(booking); sumUp(booking); }
+  };
+  start();
+})();
