@@ -122,8 +122,8 @@ class ResultAdmin(FrozenAdmin):
         return result.revision.key if result.run.repetitions == 1 else f"{result.revision.key} #{result.repetition}"
 
     @admin.display(description="corrida", ordering="run")
-    def run_number(self, result: Result) -> int:
-        return result.run_id
+    def run_number(self, result: Result) -> str:
+        return str(result.run_id)
 
     @admin.display(description="se esperaba")
     def expected(self, result: Result) -> str:

@@ -45,9 +45,12 @@ def multiply(count, run):
     Signature.objects.bulk_create(
         Signature(version=version, signed_by=owner, signed_at=run.created_at, reason="x", content_hash="h") for version in versions
     )
-    facts = {field.attname: getattr(run, field.attname) for field in Run._meta.concrete_fields if field.name != "id"}
-    copies = Run.objects.bulk_create(Run(**facts) for _ in range(count))
+    copies = Run.objects.bulk_create(Run(**facts_of(run)) for _ in range(count))
     Scoring.objects.bulk_create(Scoring(run=copy, metrics_hash="h", created_at=run.created_at) for copy in copies)
+
+
+def facts_of(run):
+    return {field.attname: getattr(run, field.attname) for field in Run._meta.concrete_fields if field.name != "id"}
 
 
 def test_pages_take_as_many_queries_for_two_thousand_rows_as_for_twenty(admin_client):
@@ -97,6 +100,21 @@ def test_the_page_of_a_run_says_its_verdict_why_and_the_figures(admin_client, fa
     assert "Casos correctos" in seen
     assert "examen v1 (firmada)" in seen
     assert f"/admin/evals/result/?run={failed.pk}&amp;nota=mal" in page.content.decode()
+
+
+def test_links_carry_numbers_as_the_address_does_and_not_as_people_write_them(admin_client, failed):
+    dataset = Dataset.objects.create(pk=12_345, slug="grande", name="x")
+    version = DatasetVersion.objects.create(pk=12_345, dataset=dataset, number=1, content_hash="h", size=0)
+    run = Run.objects.create(pk=12_345, **facts_of(failed) | {"version_id": version.pk})
+    Scoring.objects.create(run=run, metrics_hash="h", created_at=run.created_at)
+    for url, link in (
+        ("dataset/12345/change/", "case/?dataset__id__exact=12345"),
+        ("datasetversion/12345/change/", "caserevision/?versions__id__exact=12345"),
+        ("run/12345/change/", "result/?run=12345"),
+    ):
+        page = admin_client.get(f"/admin/evals/{url}").content.decode()
+        assert f'href="/admin/evals/{link}"' in page
+        assert admin_client.get(f"/admin/evals/{link}").status_code == 200
 
 
 def test_a_run_that_has_not_finished_has_a_page_without_verdict(admin_client):
