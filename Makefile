@@ -42,7 +42,7 @@ serve: prepare ## Serve the site on 127.0.0.1:PORT (8000) and print the demo log
 test: $(DEV) ## Run the tests; ARGS="-k text" narrows them, SERVICES=1 runs all on PostgreSQL and Redis
 	@$(PYTEST) -n auto -m "$(MARKS)" $(ARGS)
 
-check: lint test ## Format, lint, import contracts, types, missing migrations, tests
+check: lint test ## Format, lint, import contracts, types, missing migrations, the API schema, tests
 
 lint: $(DEV)
 	@$(BIN)/ruff format --check .
@@ -50,6 +50,7 @@ lint: $(DEV)
 	@$(BIN)/lint-imports
 	@$(BIN)/mypy $(CODE)
 	@$(MANAGE) makemigrations --check --dry-run
+	@$(MANAGE) spectacular --validate --fail-on-warn --file /dev/null
 
 format: $(DEV) ## Format the code and mend what the linter can mend
 	@$(BIN)/ruff format .

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework.exceptions import APIException, NotFound, Throttled, ValidationError
 from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
+from rest_framework.serializers import CharField, DictField, IntegerField, ListField, Serializer
 
 BUSY_RETRY_S = 2
 TITLES = {
@@ -69,13 +70,27 @@ class Problem(APIException):
         }
 
 
+class ProblemSerializer(Serializer):
+    type = CharField()
+    title = CharField(help_text="Qué clase de error es, en dos palabras.")
+    status = IntegerField()
+    detail = CharField(help_text="Una frase en español para las personas.")
+    codes = ListField(child=CharField(), help_text="Códigos de las reglas, para los programas.")
+    errors = DictField(child=ListField(child=CharField()), help_text="Frases por campo; `general` reúne las de ninguno.")
+
+
 def answer_problem(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. None, which becomes a logged 500, for what nobody foresaw."""
     problem = _as_problem(error)
     if problem is None:
         return None
     headers = {} if problem.retry_after_s is None else {"Retry-After": str(problem.retry_after_s)}
-    return Response(problem.document(), status=problem.status_code, headers=headers, content_type="application/problem+json")
+    return show_problem(problem.document(), headers)
+
+
+def show_problem(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """The answer that carries a problem document."""
+    return Response(document, status=document["status"], headers=headers, content_type="application/problem+json")
 
 
 def _as_problem(error: Exception) -> Problem | None:
@@ -90,6 +105,10 @@ def _as_problem(error: Exception) -> Problem | None:
             return _as_problem(NotFound())
         case PermissionDenied():
             return _as_problem(Forbidden())
+        case RequestDataTooBig():
+            return Problem(413, "TOO_LARGE")
+        case SuspiciousOperation():
+            return Problem(400, "PARSE_ERROR")
         case Throttled():
             return Problem(429, "THROTTLED", retry_after_s=error.wait)
         case APIException():

@@ -1,5 +1,6 @@
 from django.contrib import admin
 from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
 
 from kallpa import health
 
@@ -9,6 +10,8 @@ admin.site.index_title = "Mesa de evaluación y complejo"
 
 urlpatterns = [
     path("", include("bookings.urls")),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/v1/", include("bookings.urls_api")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -31,7 +31,7 @@ class Work:
 
 @pytest.fixture
 def user(db: None) -> AbstractBaseUser:
-    return get_user_model().objects.create_user("rosa", password="una-clave-de-prueba")
+    return get_user_model().objects.create_user("rosa")
 
 
 def ask(user: AbstractBaseUser, work: Any, *, key: str = "k1", request_hash: str = "h1", now: dt.datetime = NOW) -> Answer:
@@ -57,7 +57,7 @@ def test_the_same_key_for_another_request_is_refused(user: AbstractBaseUser) -> 
 
 
 def test_a_key_belongs_to_one_person(user: AbstractBaseUser) -> None:
-    other = get_user_model().objects.create_user("julio", password="una-clave-de-prueba")
+    other = get_user_model().objects.create_user("julio")
     work = Work()
     assert ask(user, work) != ask(other, work, request_hash="h2")
     assert work.done == 2
@@ -72,7 +72,7 @@ def test_without_a_key_each_request_is_its_own(user: AbstractBaseUser) -> None:
 
 def test_what_raises_leaves_neither_key_nor_work(user: AbstractBaseUser) -> None:
     def fail() -> Answer:
-        get_user_model().objects.create_user("a-medias", password="una-clave-de-prueba")
+        get_user_model().objects.create_user("a-medias")
         raise Problem(422, "INVALID")
 
     with pytest.raises(Problem):
