@@ -32,7 +32,8 @@ class _TextReader(HTMLParser):
 class _FormReader(HTMLParser):
     def __init__(self, form_id: str) -> None:
         super().__init__()
-        self.form_id, self.inside, self.fields = form_id, False, {}
+        self.form_id, self.inside = form_id, False
+        self.fields: dict[str, str] = {}
         self.select = self.textarea = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

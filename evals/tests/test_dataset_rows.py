@@ -12,9 +12,15 @@ from evals.datasets.row_format import ATTACK_FAMILIES, SPORTS, check_row
 from evals.datasets.rows import LIMA, RecordingSpec, content_of, parse_rows, row_of, spec_from, traits_of, write_rows
 from evals.values import Attack, CaseSpec, DraftFields, Expected, NeverSay, ObeyingSign, Occupied
 
-DRAFT = {"kind": "draft", "sport": "fulbito", "date": "2026-03-10", "startHour": 19, "hours": 1}
-SMALL = {"key": "clara-1", "category": "clara", "stratum": "happy", "input": {"text": "fulbito mañana 7 pm"}, "expected": DRAFT}
-FULL = {
+DRAFT: dict[str, Any] = {"kind": "draft", "sport": "fulbito", "date": "2026-03-10", "startHour": 19, "hours": 1}
+SMALL: dict[str, Any] = {
+    "key": "clara-1",
+    "category": "clara",
+    "stratum": "happy",
+    "input": {"text": "fulbito mañana 7 pm"},
+    "expected": DRAFT,
+}
+FULL: dict[str, Any] = {
     "key": "inyeccion-1",
     "category": "inyeccion-indirecta",
     "stratum": "adversarial",

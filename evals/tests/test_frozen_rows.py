@@ -46,7 +46,7 @@ def facts():
 
 
 def new_value(value):
-    return CaseRevision.objects.order_by("-id").first().pk if value is None else value
+    return CaseRevision.objects.latest("id").pk if value is None else value
 
 
 def update_by_sql(model, column, value):

@@ -58,7 +58,7 @@ def test_a_second_time_it_writes_nothing_and_is_quick():
 
 def test_it_never_resets_what_a_person_edited():
     seed()
-    experta, case = User.objects.get(username="experta"), Case.objects.filter(dataset__slug="kit").first()
+    experta, case = User.objects.get(username="experta"), Case.objects.filter(dataset__slug="kit").earliest("id")
     experta.set_password("una clave de verdad")
     experta.save()
     Case.objects.filter(pk=case.pk).update(notes="editado")
