@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth import get_user
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -155,8 +156,11 @@ class BookingsView(BrowserAnswers, ListAPIView):
         if response.status_code == 201:
             messages.success(request, _success_in_words(response.data))
             return _see_other(reverse("my_bookings"))
-        if "NOT_AUTHENTICATED" in response.data["codes"]:
+        codes = response.data["codes"]
+        if "NOT_AUTHENTICATED" in codes:
             return _see_other(f"{reverse('log_in')}?next={reverse('day')}")
+        if "NO_MEMBER" in codes:
+            return _see_other(reverse("profile"))
         return self._show_form_again(request, response)
 
     def _book(self, request: Request, member: Member, asked: BookingRequestSerializer, now: dt.datetime) -> Answer:
@@ -170,6 +174,7 @@ class BookingsView(BrowserAnswers, ListAPIView):
         return Answer(201, dict(BookingSerializer(booking).data))
 
     def _show_form_again(self, request: HttpRequest, response: Response) -> HttpResponse:
+        request.user = get_user(request)  # the framework forgets who it is when the form's token is stale
         errors = response.data["errors"] or {"general": [response.data["detail"]]}
         page = render_day_page(
             request,

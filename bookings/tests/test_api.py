@@ -158,6 +158,8 @@ def test_what_is_missing_is_named(rosa: Client, body: dict[str, Any], missing: s
         ("[" * 50_000, "application/json", 400, "PARSE_ERROR"),
         ('{"hours": 1, "hours": 3}', "application/json", 400, "REPEATED_FIELD"),
         ("court=1&court=2", "application/x-www-form-urlencoded", 400, "REPEATED_FIELD"),
+        ("a=" + "1" * 3_000_000, "application/x-www-form-urlencoded", 413, "TOO_LARGE"),
+        ("a=1&" * 2_000, "application/x-www-form-urlencoded", 400, "PARSE_ERROR"),
         ("<a/>", "text/xml", 415, "UNSUPPORTED_MEDIA_TYPE"),
     ],
 )
