@@ -11,13 +11,13 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from bookings.clock import now_in_lima
-from bookings.forms import BookingForm, in_words
+from bookings.forms import BookingForm
 from bookings.models import Court, Member
 from bookings.money import in_soles
 from bookings.rules import MAX_DAYS_AHEAD, SPORT_CHOICES, Sport
 from bookings.selectors import CourtDay, GridHour, day_grids, find_member, next_booking
 
-State = Literal["free", "past", "taken", "yours"]
+State = Literal["free", "past", "taken", "yours", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,8 @@ class Link:
     """A way to another view of this page; `here` when it is the one shown."""
 
     address: str
-    text: str
+    shows: Any
     here: bool
-    date: dt.date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,12 @@ class Viewer:
     date: dt.date
     sport: str
 
+    def is_over(self, hour: int) -> bool:
+        return self.date == self.now.date() and hour < self.now.hour
+
+    def has_begun(self, hour: int) -> bool:
+        return self.date == self.now.date() and hour <= self.now.hour
+
 
 def render_day_page(
     request: HttpRequest, *, date: dt.date, form: BookingForm | None = None, proposal: Any = None, status: int = 200
@@ -70,13 +75,13 @@ def render_day_page(
     now = now_in_lima()
     days = [now.date() + dt.timedelta(days=ahead) for ahead in range(MAX_DAYS_AHEAD + 1)]
     viewer = Viewer(find_member(request.user), now, min(max(date, days[0]), days[-1]), _chosen_sport(request))
-    grids = day_grids(viewer.date)
+    grids = sorted(day_grids(viewer.date), key=lambda day: list(Sport).index(Sport(day.court.sport)))
     shown_form = form or _form_of_the_query(request, viewer)
     shown_form.offer(courts=[day.court for day in grids], dates=days)
     _match_court_and_sport(shown_form, grids)
     context = {
         "viewer": viewer,
-        "days": [Link(_address(day, viewer.sport), in_words(day), day == viewer.date, day) for day in days],
+        "days": [Link(_address(day, viewer.sport), day, day == viewer.date) for day in days],
         "sports": _sport_links(viewer, grids),
         "cards": _cards(viewer, grids, shown_form),
         "courts": {day.court.pk: [day.court.sport, day.court.price_centimos_per_hour] for day in grids},
@@ -134,7 +139,7 @@ def _match_court_and_sport(form: BookingForm, grids: list[CourtDay]) -> None:
 
 def _is_free(day: CourtDay, sport: str, form: BookingForm) -> bool:
     wanted = form.asked_hours()
-    return day.court.sport == sport and not any(row.booking for row in day.hours if row.hour in wanted)
+    return day.court.sport == sport and not any(row.is_taken for row in day.hours if row.hour in wanted)
 
 
 def _cards(viewer: Viewer, grids: list[CourtDay], form: BookingForm) -> list[CourtCard]:
@@ -145,7 +150,7 @@ def _card(viewer: Viewer, day: CourtDay, form: BookingForm) -> CourtCard:
     court = day.court
     is_chosen = (form.text("court"), form.text("date")) == (str(court.pk), viewer.date.isoformat())
     chosen = form.asked_hours() if is_chosen else range(0)
-    cells = [_cell(viewer, court, row, row.hour in chosen) for row in day.hours]
+    cells = [_cell(viewer, court, row, row.hour in chosen) for row in day.hours if not viewer.is_over(row.hour)]
     return CourtCard(court, in_soles(court.price_centimos_per_hour), cells)
 
 
@@ -153,7 +158,9 @@ def _cell(viewer: Viewer, court: Court, row: GridHour, chosen: bool) -> Cell:
     if row.booking:
         is_yours = viewer.member is not None and row.booking.member_id == viewer.member.pk
         return Cell(row.hour, "yours" if is_yours else "taken", "Tu reserva" if is_yours else row.booking.team_name or "Ocupada")
-    if (viewer.date, row.hour) <= (viewer.now.date(), viewer.now.hour):
-        return Cell(row.hour, "past", "Ya pasó")
+    if row.block:
+        return Cell(row.hour, "closed", "En mantenimiento")
+    if viewer.has_begun(row.hour):
+        return Cell(row.hour, "past", "Ya empezó")
     address = f"{_address(viewer.date, viewer.sport, cancha=court.pk, hora=row.hour)}#reservar"
     return Cell(row.hour, "free", "Libre", address, chosen)

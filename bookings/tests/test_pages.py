@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from bookings.clock import LIMA
 from bookings.forms import BookingForm
-from bookings.models import Court, Member
+from bookings.models import BookedHour, Court, CourtBlock, Member
 from bookings.pages import render_day_page
 from bookings.services import book, cancel
 from bookings.values import BookingRequest
@@ -65,10 +65,9 @@ def test_anyone_sees_todays_free_and_taken_hours_without_phones(client: Client, 
     assert '<html lang="es-PE">' in html
     assert "lunes 9 de marzo" in html
     hours = cells(html, court)
-    assert list(hours) == list(range(7, 22))
-    assert {hour: hours[hour] for hour in (7, 10, 11, 17, 18, 19, 20)} == {
-        7: "Ya pasó",
-        10: "Ya pasó",
+    assert list(hours) == list(range(10, 22))
+    assert {hour: hours[hour] for hour in (10, 11, 17, 18, 19, 20)} == {
+        10: "Ya empezó",
         11: "Libre",
         17: "Libre",
         18: "Las Panteras",
@@ -102,8 +101,10 @@ def test_the_next_booking_is_neither_cancelled_nor_over(neighbour: Client, court
 
 def test_it_leads_to_each_day_that_can_be_booked_and_to_no_other(client: Client, court: Court) -> None:
     html = client.get("/").content.decode()
-    days = re.findall(r'href="/\?fecha=([\d-]+)" aria-label="([^"]+)"', html)
-    assert (len(days), days[0], days[-1]) == (15, ("2026-03-09", "lunes 9 de marzo"), ("2026-03-23", "lunes 23 de marzo"))
+    days = [
+        (date, text_of(words)) for date, words in re.findall(r'<a id="dia-\d+" href="/\?fecha=([\d-]+)"[^>]*>(.*?)</a>', html, re.DOTALL)
+    ]
+    assert (len(days), days[0], days[-1]) == (15, ("2026-03-09", "lun 9 de marzo"), ("2026-03-23", "lun 23 de marzo"))
     assert len(re.findall(r'aria-current="date"', html)) == 1
 
 
@@ -145,7 +146,7 @@ def test_a_free_hour_fills_the_form_through_its_address(neighbour: Client, court
     for value in ("fulbito", str(court.pk), "2026-03-10", "19"):
         assert f'<option value="{value}" selected>' in filled
     assert re.search(r'name="teamName"[^>]* value="Las Panteras"|value="Las Panteras"[^>]* name="teamName"', filled)
-    assert 'value="1" required id="id_hours_0" checked' in filled or re.search(r'name="hours" value="1"[^>]*checked', filled)
+    assert re.search(r'name="hours" value="1"[^>]*checked', filled)
 
 
 @pytest.mark.parametrize(
@@ -223,6 +224,21 @@ def test_an_account_without_a_member_is_led_to_its_data(client: Client, court: C
 
 def test_the_way_to_the_desk_is_for_staff(neighbour: Client, court: Court) -> None:
     assert "/admin/" not in neighbour.get("/").content.decode()
+
+
+def test_after_closing_time_today_has_no_hours(client: Client, court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = dt.datetime(2026, 3, 9, 22, 30, tzinfo=LIMA)
+    for module in ("bookings.pages", "bookings.views"):
+        monkeypatch.setattr(f"{module}.now_in_lima", lambda: late)
+    assert "Por hoy ya cerró." in client.get("/").content.decode()
+    assert len(cells(client.get("/?fecha=2026-03-10").content.decode(), court)) == 15
+
+
+def test_hours_out_of_use_are_not_free(client: Client, court: Court, now: dt.datetime) -> None:
+    block = CourtBlock.objects.create(court=court, date=TUESDAY, start_hour=9, hours=1, reason="Pintura", created_at=now)
+    BookedHour.objects.create(block=block, court=court, date=TUESDAY, hour=9)
+    hours = cells(client.get("/?fecha=2026-03-10").content.decode(), court)
+    assert (hours[8], hours[9], hours[10]) == ("Libre", "En mantenimiento", "Libre")
 
 
 def test_a_complex_without_courts_says_so(client: Client) -> None:

@@ -75,12 +75,12 @@
     }
   });
 
-  /* A text area with a limit counts: <textarea maxlength="300" data-counter="id of the element that shows it">. */
-  const count = (area) => {
-    const shown = document.getElementById(area.dataset.counter);
-    if (shown) shown.textContent = `${area.value.length} de ${area.maxLength}`;
-  };
-  document.addEventListener("input", (event) => event.target.matches("textarea[data-counter]") && count(event.target));
+  /* Who types a password on a small screen may want to read it. */
+  for (const label of document.querySelectorAll("[data-show-password]")) {
+    const passwords = [...label.closest("form").querySelectorAll("input[type=password]")];
+    label.hidden = false;
+    label.addEventListener("change", (event) => passwords.forEach((input) => { input.type = event.target.checked ? "text" : "password"; }));
+  }
 
   /* Another day in the grid is another day in the form, unless the form holds a proposal. */
   document.addEventListener("htmx:afterSettle", (event) => {
@@ -90,7 +90,6 @@
   });
 
   const start = () => {
-    document.querySelectorAll("textarea[data-counter]").forEach(count);
     const booking = form();
     if (booking) { matchSport(booking); sumUp(booking); }
   };
