@@ -1,0 +1,264 @@
+"""Finds numbers that belong to a person. Length and check digit say what a number can be; the words around it say what it is."""
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+from assistant.check_digits import is_cci, is_luhn, is_ruc
+from assistant.pii_labels import KIND_OF_WORD
+from assistant.pii_text import WALL, Span
+
+SIGHT = 60  # signs before a number in which a word may say what it is
+NEAR = 40  # the same for words that say it is nobody's
+MAX_DIGITS = 20
+LENGTHS = (20, 16, 15, 14, 13, 19, 18, 17, 12, 11, 10, 9, 8, 7)  # tried in this order
+GROUP = re.compile(r"[0-9]+")
+JOINT = re.compile(r"\s?[-.\u2010-\u2015\u2212]\s?|[ \t]{1,2}|\) ?-?")
+
+WORD = re.compile(r"(?<![a-z])(?:d\. ?n\. ?i|c\. ?e|r\. ?u\. ?c|c\. ?c\. ?i)(?![a-z])|[a-z]+")
+ABOUT_ANOTHER = re.compile(r"[,;!?\n0-9]|(?<![a-z]n)(?<!nro)(?<!num)\.\s")
+LISTED_BEFORE = re.compile(r"(?:[0-9]+\s?(?:,|;|/|y|e|o)\s?)+$")
+NEXT_IN_LIST = re.compile(r"\s?(?:,\s?y|[,;/-]|y|e|o)?\s?(?:(?:al|el|la)\s)?")
+COPULA_AFTER = re.compile(
+    r"\s?[(,:]?\s?(?:(?:y|ese|este|esa|eso|que)\s+){0,2}(?:es|era|fue|sale|seria)\s+(?:(?:el|la|mi|su|un|una|de|del|numero|nro)\s+){0,4}"
+)
+BRACKET_AFTER = re.compile(r"\s?\(?\s?")
+MONEY_BEFORE = re.compile(r"(?:s/|s/\.|\$|€|(?<![a-z])(?:usd|pen))\s?$")
+AMOUNT_AFTER = re.compile(
+    r"(?:[.,][0-9]{2})?\s?(?:de\s)?(?:nuevos\s)?(?:soles|sol|lucas|mangos|dolares|euros|usd|pen|personas|habitantes|seguidores|vistas|visitas|"
+    r"puntos|metros|pasos|millones|km|kg)(?![a-z])|\s?[$€%]"
+)
+
+PROVINCES = "41|42|43|44|51|52|53|54|56|61|62|63|64|65|66|67|72|73|74|76|82|83|84"
+MOBILE = re.compile(r"(?P<prefix>(?:00)?51)?9[0-9]{8}")
+LANDLINE = re.compile(rf"(?P<prefix>(?:0|(?:00)?51)(?:1(?=[0-9]{{7}}$)|(?:{PROVINCES})(?=[0-9]{{6}}$)))[0-9]+")
+MOBILE_SHAPES = {(9,), (3, 3, 3), (2, 3, 4), (3, 2, 2, 2), (3, 6), (5, 4), (3, 2, 4)}
+NAMED_MOBILE_SHAPES = MOBILE_SHAPES | {(1, 4, 4), (1, 8), (1, 2, 2, 2, 2), (2, 2, 2, 3), (4, 5), (6, 3), (3, 4, 2), (1,) * 9}
+LOCAL_SHAPES = {(7,), (3, 4), (4, 3), (3, 2, 2), (2, 2, 3), (2, 3, 2), (1, 3, 3), (6,), (3, 3), (2, 2, 2), (2, 4), (4, 2)}
+RUC_SHAPES = {(11,), (2, 8, 1), (2, 9), (10, 1), (2, 3, 3, 3)}
+NAMED_DNI_SHAPES = {(2, 3, 3), (4, 4), (2, 2, 2, 2), (2, 3, 3, 1)}
+CE_SHAPES = {(9,), (3, 3, 3)}
+DATE = re.compile(r"(?:19[3-9][0-9]|20[0-3][0-9])(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
+TAIL_BEFORE = re.compile(r"[a-z0-9_][-.']$|(?P<glued>[a-z_]+)$")
+TAIL_AFTER = re.compile(rf"[-.'][0-9{WALL}]|(?P<glued>[a-z_{WALL}]+)")
+GLUE = {"al", "el", "es", "del", "de", "n", "no", "nro", "a", "y", "e", "o", "con", "porfa", "pa", "para", "por", "gracias", "plis", "pls"}
+
+
+class Label(NamedTuple):
+    """A word that says what a number near it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Run(NamedTuple):
+    """Groups of digits that read as one number: where, its digits, and how long each group is."""
+
+    start: int
+    end: int
+    digits: str
+    shape: tuple[int, ...]
+
+
+class Page(NamedTuple):
+    """The folded text with walls, its labels in order, and the kind of what ends at each place."""
+
+    plain: str
+    labels: list[Label]
+    label_starts: list[int]
+    label_ends: list[int]
+    ended: dict[int, str]
+
+
+def find_numbers(plain: str, walls: list[Span]) -> list[Span]:
+    """Spans of personal numbers in the folded text, from left to right; `walls` are the data masked before, in order."""
+    page = _read_page(plain, walls)
+    groups = [match.span() for match in GROUP.finditer(plain)]
+    found: list[Span] = []
+    place, free = 0, 0
+    while place < len(groups):
+        span, used = _read_at(page, groups, place, free)
+        if span:
+            found.append(span)
+            free = span.end
+            page.ended[span.end] = span.kind
+        place += used
+    return found
+
+
+def _read_page(plain: str, walls: list[Span]) -> Page:
+    words = ((match, KIND_OF_WORD.get(re.sub(r"[. ]", "", match[0]))) for match in WORD.finditer(plain))
+    labels = [Label(*match.span(), kind) for match, kind in words if kind]
+    return Page(plain, labels, [one.start for one in labels], [one.end for one in labels], {wall.end: wall.kind for wall in walls})
+
+
+def _read_at(page: Page, groups: list[tuple[int, int]], place: int, free: int) -> tuple[Span | None, int]:
+    """The datum that begins with this group and how many groups it takes; (None, 1) when there is none."""
+    runs = _runs_from(page.plain, groups, place)
+    for length in LENGTHS:
+        if (run := runs.get(length)) and (kind := _kind_of(page, run, free)):
+            return _widen(page.plain, run, kind, free), len(run.shape)
+    return None, 1
+
+
+def _runs_from(plain: str, groups: list[tuple[int, int]], place: int) -> dict[int, Run]:
+    """By number of digits, the numbers that begin with this group and go on over spaces, hyphens and dots."""
+    start, end = groups[place]
+    digits = plain[start:end]
+    shape: tuple[int, ...] = (end - start,)
+    runs = {len(digits): Run(start, end, digits, shape)}
+    for after, (begin, stop) in enumerate(groups[place + 1 : place + MAX_DIGITS], place + 1):
+        if len(digits) + stop - begin > MAX_DIGITS or not JOINT.fullmatch(plain, groups[after - 1][1], begin):
+            break
+        digits, shape = digits + plain[begin:stop], (*shape, stop - begin)
+        runs[len(digits)] = Run(start, stop, digits, shape)
+    return runs
+
+
+def _kind_of(page: Page, run: Run, free: int) -> str | None:
+    """What this number is, or None. The long ones prove themselves by their check digits, the short ones need their company."""
+    size = len(run.digits)
+    if size == MAX_DIGITS:
+        return "cci" if is_cci(run.digits) or _word_before(page, run, free) == "cci" else None
+    if size == 9 and run.shape in CE_SHAPES and _is_ce(page, run, free):
+        return "ce"
+    if kind := _phone_kind(page, run, free):
+        return kind
+    if 13 <= size <= 19:
+        return "card" if _is_card(page, run, free) else None
+    if size == 11:
+        return "ruc" if is_ruc(run.digits) and (run.shape in RUC_SHAPES or _word_before(page, run, free) == "ruc") else None
+    return "dni" if size in (8, 9) and _is_dni(page, run, free) else None
+
+
+def _is_card(page: Page, run: Run, free: int) -> bool:
+    """Luhn decides, but for a time stamp and for a code that says so and does not begin like a card of a bank."""
+    well_grouped = len(run.shape) == 1 or (run.shape[0] in (2, 4, 5, 6) and min(run.shape[:-1]) >= 2 and max(run.shape) <= 7)
+    if not well_grouped or not is_luhn(run.digits) or (len(run.shape) == 1 and DATE.match(run.digits)):
+        return False
+    return run.digits[0] in "3456" or _word_before(page, run, free) != "other"
+
+
+def _is_ce(page: Page, run: Run, free: int) -> bool:
+    """Nine digits called so; that begin with 00 also behind another word for a document, a name, or another carné."""
+    word = _word_before(page, run, free)
+    if word == "ce":
+        return not run.digits.startswith("9") or _is_near(page, run)
+    if word is None and _word_after(page, run) == "ce":
+        return True
+    return run.digits.startswith("00") and (word == "dni" or (word is None and _kind_before(page, run, free) in ("ce", "name")))
+
+
+def _phone_kind(page: Page, run: Run, free: int) -> str | None:
+    if len(run.digits) == 7:
+        named = run.shape in LOCAL_SHAPES and _is_called_phone(page, run, free)
+        return "landline" if named and not _is_nobodys(page, run, free) else None
+    signed = page.plain[max(free, run.start - 1) : run.start] == "+"
+    if match := MOBILE.fullmatch(run.digits):
+        shapes, kind = MOBILE_SHAPES, "mobile"
+    elif match := LANDLINE.fullmatch(run.digits):
+        shapes, kind = LOCAL_SHAPES, "landline"
+    else:
+        return "mobile" if signed and 10 <= len(run.digits) <= 15 else None
+    shape = _drop_digits(run.shape, len(match["prefix"] or ""))
+    if shape not in shapes and not (kind == "mobile" and shape in NAMED_MOBILE_SHAPES and _is_called_phone(page, run, free)):
+        return None
+    if kind == "landline" and run.digits.startswith("51") and len(run.shape) == 1 and not (signed or _is_called_phone(page, run, free)):
+        return None
+    return None if _is_nobodys(page, run, free) or _is_inside_a_word(page, run, free) else kind
+
+
+def _is_dni(page: Page, run: Run, free: int) -> bool:
+    """Eight digits, alone or with their check digit, unless something speaks against it; grouped ones must be called a document."""
+    named = _word_before(page, run, free) == "dni" or _kind_before(page, run, free) == "dni"
+    if run.shape in NAMED_DNI_SHAPES:
+        return (named or _word_after(page, run) == "dni") and not AMOUNT_AFTER.match(page.plain, run.end)
+    checked = run.shape == (8, 1) and page.plain[run.start + 8] == "-"
+    if run.shape != (8,) and not checked:
+        return False
+    if named and _is_near(page, run):
+        return True
+    return not (DATE.fullmatch(run.digits) or _is_nobodys(page, run, free) or _is_part_of_a_code(page, run, free))
+
+
+def _is_called_phone(page: Page, run: Run, free: int) -> bool:
+    word = _word_before(page, run, free)
+    return (
+        word == "phone" or _word_after(page, run) == "phone" or (word is None and _kind_before(page, run, free) in ("mobile", "landline"))
+    )
+
+
+def _is_nobodys(page: Page, run: Run, free: int) -> bool:
+    """Whether it is an amount, or the words next to it call it an order, a code, a date."""
+    if MONEY_BEFORE.search(page.plain, max(free, run.start - 5), run.start) or AMOUNT_AFTER.match(page.plain, run.end):
+        return True
+    word = _word_before(page, run, free)
+    if word in ("other", "money"):
+        return _is_near(page, run)
+    return word is None and _word_after(page, run) == "other"
+
+
+def _is_part_of_a_code(page: Page, run: Run, free: int) -> bool:
+    """Whether letters or further digits hang on it (B001-00012345, 45678912abc), other than a word written together by haste."""
+    before = TAIL_BEFORE.search(page.plain, max(free, run.start - SIGHT), run.start)
+    after = TAIL_AFTER.match(page.plain, run.end)
+    return any(match and (match["glued"] or "-") not in GLUE | KIND_OF_WORD.keys() for match in (before, after))
+
+
+def _is_inside_a_word(page: Page, run: Run, free: int) -> bool:
+    """Whether letters hang on both sides, and on neither as a word written together by haste."""
+    before = TAIL_BEFORE.search(page.plain, max(free, run.start - SIGHT), run.start)
+    after = TAIL_AFTER.match(page.plain, run.end)
+    glued = [match["glued"] for match in (before, after) if match and match["glued"]]
+    return len(glued) == 2 and not any(word in GLUE or word in KIND_OF_WORD for word in glued)
+
+
+def _word_before(page: Page, run: Run, free: int) -> str | None:
+    """The kind of the last label before the number, when it is in sight and nothing masked stands between."""
+    place = bisect_right(page.label_ends, run.start) - 1
+    if place < 0 or page.labels[place].start < max(free, run.start - SIGHT) or WALL in page.plain[page.labels[place].end : run.start]:
+        return None
+    return page.labels[place].kind
+
+
+def _is_near(page: Page, run: Run) -> bool:
+    """Whether the last label before the number speaks of it: same sentence, no other number but those listed with it."""
+    gap = page.plain[page.label_ends[bisect_right(page.label_ends, run.start) - 1] : run.start]
+    return len(gap) <= NEAR and not ABOUT_ANOTHER.search(LISTED_BEFORE.sub("", gap).lstrip("."))
+
+
+def _word_after(page: Page, run: Run) -> str | None:
+    """The kind of the first label behind the number: «… es mi celular», «… (fijo)»; that it is nobody's takes the verb."""
+    place = bisect_left(page.label_starts, run.end)
+    if place == len(page.labels) or page.labels[place].start > run.end + NEAR:
+        return None
+    label, gap = page.labels[place], page.plain[run.end : page.labels[place].start]
+    return label.kind if COPULA_AFTER.fullmatch(gap) or (label.kind != "other" and BRACKET_AFTER.fullmatch(gap)) else None
+
+
+def _kind_before(page: Page, run: Run, free: int) -> str | None:
+    """The kind of the datum right before, when the two read as a list."""
+    end = max(free, page.plain.rfind(WALL, max(0, run.start - NEAR), run.start) + 1)
+    return page.ended.get(end) if NEXT_IN_LIST.fullmatch(page.plain, end, run.start) else None
+
+
+def _drop_digits(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The groups that are left when the first `count` digits are taken away."""
+    while shape and count >= shape[0]:
+        shape, count = shape[1:], count - shape[0]
+    return (shape[0] - count, *shape[1:]) if shape else ()
+
+
+def _widen(plain: str, run: Run, kind: str, free: int) -> Span:
+    """The number with what belongs to it: + and the bracket of a prefix, the old N of a carné, the check letter of a DNI."""
+    start, end = run.start, run.end
+    if plain[max(free, start - 1) : start] == "+":
+        start -= 1
+    if ")" in plain[start:end] and plain[max(free, start - 1) : start] == "(":
+        start -= 1
+    if kind == "ce" and re.search(r"(?<![a-z])n$", plain[max(free, start - 2) : start]):
+        start -= 1
+    if kind == "dni" and (letter := re.compile(r"-[a-k](?![a-z0-9])").match(plain, end)):
+        end = letter.end()
+    return Span(start, end, kind)
