@@ -1,5 +1,4 @@
 import datetime as dt
-from collections.abc import Iterator
 from threading import Thread
 
 import pytest
@@ -14,19 +13,6 @@ TUESDAY = dt.date(2026, 3, 10)
 
 def ask(start_hour: int = 18, hours: int = 1, sport: str = "fulbito", team_name: str = "") -> BookingRequest:
     return BookingRequest(sport=sport, date=TUESDAY, start_hour=start_hour, hours=hours, team_name=team_name)
-
-
-@pytest.fixture
-def no_unique_hours(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    everything = BookedHour._meta.constraints
-    unique = next(constraint for constraint in everything if constraint.name == "one_booking_per_court_date_hour")
-    with monkeypatch.context() as patch, connection.schema_editor() as editor:
-        patch.setattr(BookedHour._meta, "constraints", [constraint for constraint in everything if constraint is not unique])
-        editor.remove_constraint(BookedHour, unique)
-    yield
-    BookedHour.objects.all().delete()
-    with connection.schema_editor() as editor:
-        editor.add_constraint(BookedHour, unique)
 
 
 def test_it_stores_the_booking_with_its_hours_and_price(court: Court, member: Member, now: dt.datetime) -> None:
