@@ -52,6 +52,15 @@ class Draft:
         """The request that the booking service checks and stores."""
         return BookingRequest(self.sport, self.date, self.start_hour, self.hours, team_name)
 
+    def as_json(self) -> dict[str, Any]:
+        """The draft with the keys that the model and the API use."""
+        return {"sport": self.sport, "date": self.date.isoformat(), "startHour": self.start_hour, "hours": self.hours}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> "Draft":
+        """A draft from what `as_json` gave; never from a model's words, which parse_output reads."""
+        return cls(stored["sport"], dt.date.fromisoformat(stored["date"]), stored["startHour"], stored["hours"])
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

@@ -24,13 +24,13 @@ def now() -> dt.datetime:
 
 @pytest.fixture
 def member(db: None) -> Member:
-    user = User.objects.create_user("rosa", password="una clave larga")
+    user = User.objects.create_user("rosa")
     return Member.objects.create(user=user, name="Rosa Quispe", phone="987 654 321", team_name="Las Vicuñas")
 
 
 @pytest.fixture
 def other(db: None) -> Member:
-    user = User.objects.create_user("julio", password="otra clave larga")
+    user = User.objects.create_user("julio")
     return Member.objects.create(user=user, name="Julio Paredes", phone="912 345 678", team_name="Los Cóndores")
 
 

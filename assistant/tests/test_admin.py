@@ -16,7 +16,7 @@ DRAFT = {"sport": "fulbito", "date": "2026-03-10", "startHour": 19, "hours": 1}
 
 @pytest.fixture
 def desk(db: None, client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("jefa", password="una clave larga"))
+    client.force_login(User.objects.create_superuser("jefa"))
     return client
 
 
