@@ -10,4 +10,4 @@ app = Celery("kallpa")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.visibility_timeout = app.conf.broker_transport_options["visibility_timeout"]
 app.conf.result_backend_transport_options = dict(app.conf.broker_transport_options)
-app.autodiscover_tasks(["kallpa", "evals"])
+app.autodiscover_tasks(["kallpa", "assistant", "evals"])

@@ -134,6 +134,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "log_in"
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "day"
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # the mail says one day
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Language and time: Spanish of Peru, `1,234.50`, the clock of Lima --------------------------------------------------
@@ -256,6 +257,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))},
     "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
+    "prune-interactions": {"task": "assistant.tasks.prune_interactions", "schedule": 3600.0},
 }
 
 # --- E-mail: printed on the console until a server is named -------------------------------------------------------------
@@ -297,6 +299,13 @@ INTERACTION_RETENTION_DAYS = _whole("INTERACTION_RETENTION_DAYS", "180", low="1"
 EVALS_CONCURRENCY = _whole("EVALS_CONCURRENCY", "8", low="1", high="256")
 EVALS_LEASE_S = _whole("EVALS_LEASE_S", "60", low="2", high="3600")
 EVALS_HELPERS_PER_RUN = _whole("EVALS_HELPERS_PER_RUN", "2", low="1", high="64")
+EVALS_HELP_FOR_S = 15  # a message helps a run for this long, then another one is sent
+_LONGEST_TASK_S = EVALS_HELP_FOR_S + LLM_TIMEOUT_S + 10
+if CELERY_BROKER_URL and CELERY_TASK_SOFT_TIME_LIMIT < _LONGEST_TASK_S:
+    raise ImproperlyConfigured(
+        f"A call of LLM_TIMEOUT_S={LLM_TIMEOUT_S:g} seconds does not fit into a task: set CELERY_VISIBILITY_TIMEOUT_S to "
+        f"{-(-int(_LONGEST_TASK_S * 10) // 6)} or more, or LLM_TIMEOUT_S lower."
+    )
 
 # --- Logs: one line a record, on stderr ---------------------------------------------------------------------------------
 

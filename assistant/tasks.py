@@ -1,0 +1,12 @@
+"""What Celery's beat asks of the assistant. Every task may run twice."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from assistant import services
+
+
+@shared_task
+def prune_interactions() -> None:
+    """Deletes the uses of the assistant that are older than the settings allow."""
+    services.prune_interactions(now=timezone.now())
