@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -17,6 +17,9 @@ from bookings.models import Member
 from bookings.rules import MAX_TEAM_NAME
 from kallpa.counters import client_address
 
+WRONG_PHONE = "Escribe un celular de nueve números que empiece con 9, por ejemplo 987 654 321."
+WRONG_EMAIL = "Escribe tu correo completo, por ejemplo rosa@correo.pe."
+TOO_LONG = "Aquí caben %(limit_value)d caracteres; escribiste %(show_value)d."
 PASSWORD_HELP = "Ocho caracteres o más, que no sean solo números ni una palabra muy usada."  # noqa: S105 -- a sentence
 
 
@@ -24,13 +27,16 @@ class ProfileForm(forms.Form):
     """Who a member is."""
 
     name = forms.CharField(
-        label="Nombre y apellido", max_length=Member._meta.get_field("name").max_length, widget=forms.TextInput({"autocomplete": "name"})
+        label="Nombre y apellido",
+        max_length=Member._meta.get_field("name").max_length,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": "Escribe tu nombre y apellido.", "max_length": TOO_LONG},
     )
     phone = forms.CharField(
         label="Celular",
-        max_length=30,
         help_text="Solo lo ve la administración del complejo.",
-        widget=forms.TextInput({"autocomplete": "tel-national", "inputmode": "tel"}),
+        widget=forms.TextInput({"autocomplete": "tel-national", "inputmode": "tel", "maxlength": "30"}),
+        error_messages={"required": WRONG_PHONE},
     )
     team_name = forms.CharField(
         label="Nombre de tu equipo",
@@ -38,12 +44,13 @@ class ProfileForm(forms.Form):
         required=False,
         help_text="Opcional. Sale en el horario cuando reservas.",
         widget=forms.TextInput({"autocomplete": "off"}),
+        error_messages={"max_length": TOO_LONG},
     )
 
     def clean_phone(self) -> str:
         phone = read_phone(self.cleaned_data["phone"])
         if not phone:
-            raise ValidationError("Escribe un celular de nueve números que empiece con 9, por ejemplo 987 654 321.")
+            raise ValidationError(WRONG_PHONE)
         return phone
 
     @property
@@ -60,6 +67,7 @@ class SignUpForm(ProfileForm):
         max_length=MAX_EMAIL,
         help_text="Con él entras a tu cuenta.",
         widget=forms.EmailInput({"autocomplete": "username"}),
+        error_messages={"required": WRONG_EMAIL, "invalid": WRONG_EMAIL, "max_length": TOO_LONG},
     )
     password = forms.CharField(
         label="Contraseña",
@@ -67,6 +75,7 @@ class SignUpForm(ProfileForm):
         max_length=128,
         help_text=PASSWORD_HELP,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        error_messages={"required": "Elige una contraseña.", "max_length": TOO_LONG},
     )
 
     def clean_email(self) -> str:
@@ -105,6 +114,8 @@ class LogInForm(LimitedLogin):
         super().__init__(request, *args, **options)
         self.fields["username"].label = "Correo electrónico"
         self.fields["username"].widget.attrs |= {"inputmode": "email", "spellcheck": "false"}
+        self.fields["username"].error_messages["required"] = "Escribe tu correo."
+        self.fields["password"].error_messages["required"] = "Escribe tu contraseña."
 
 
 class AdminLogInForm(LimitedLogin, AdminAuthenticationForm):
@@ -117,3 +128,13 @@ class NewPasswordForm(SetPasswordForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["new_password1"].help_text = PASSWORD_HELP
+        for field in self.fields.values():
+            field.error_messages["required"] = "Escribe la contraseña nueva."
+
+
+class AskForPasswordForm(PasswordResetForm):
+    """Where to send the link."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["email"].error_messages |= {"required": WRONG_EMAIL, "invalid": WRONG_EMAIL}

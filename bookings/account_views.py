@@ -16,7 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from bookings.account_forms import LogInForm, NewPasswordForm, ProfileForm, SignUpForm
+from bookings.account_forms import AskForPasswordForm, LogInForm, NewPasswordForm, ProfileForm, SignUpForm
 from bookings.accounts import EmailTaken, create_account, save_profile
 from bookings.clock import now_in_lima
 from bookings.logins import RESET_PER_ADDRESS, RESET_PER_PERSON, SIGN_UP_PER_ADDRESS, TOO_MANY, check_attempts
@@ -28,10 +28,12 @@ from kallpa.counters import client_address
 @never_cache
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Makes an account and its member, and goes on where the person was (`next`)."""
+    if request.user.is_authenticated:
+        return redirect("day")
     form = SignUpForm(request.POST or None)
     account = _make_account(request, form) if form.is_valid() else None
     if account is None:
-        context = {"form": form, "next": request.GET.get("next", "")}
+        context = {"form": form, "next": request.POST.get("next", request.GET.get("next", ""))}
         return render(request, "accounts/sign_up.html", context, status=_status(form))
     login(request, account)
     messages.success(request, f"Tu cuenta está lista, {form.profile.name}. Ya puedes reservar.")
@@ -91,6 +93,7 @@ class AskForPassword(auth_views.PasswordResetView):
     template_name = "accounts/password.html"
     email_template_name = "accounts/password_email.txt"
     subject_template_name = "accounts/password_subject.txt"
+    form_class = AskForPasswordForm
     success_url = reverse_lazy("password_sent")
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -11,7 +11,7 @@ from bookings.models import Member
 
 NEIGHBOURS = "Vecinos"
 MAX_EMAIL = 150  # what a login name of Django holds
-MOBILE = re.compile(r"(?:\+?51)?(9\d{8})")
+MOBILE = re.compile(r"(?:\+?51)?(9[0-9]{8})")
 
 
 class EmailTaken(Exception):  # noqa: N818 -- an answer of the domain, not a fault
@@ -38,10 +38,15 @@ def read_phone(text: str) -> str:
     return found.group(1) if found else ""
 
 
+def is_taken(email: str) -> bool:
+    """Whether somebody gets in, or is written to, at this address."""
+    return User.objects.filter(Q(username=email) | Q(email__iexact=email)).exists()
+
+
 def create_account(*, email: str, password: str, profile: Profile) -> User:
     """An account in the neighbours' group and its member, all or nothing. Raises EmailTaken."""
     name = read_login_name(email)
-    if User.objects.filter(Q(username=name) | Q(email__iexact=name)).exists():
+    if is_taken(name):
         raise EmailTaken
     with transaction.atomic():
         try:

@@ -14,9 +14,13 @@ from bookings.clock import now_in_lima
 from bookings.forms import BookingForm
 from bookings.models import Court, Member
 from bookings.money import in_soles
-from bookings.rules import MAX_DAYS_AHEAD, SPORT_CHOICES, Sport
+from bookings.rules import CLOSES_AT, MAX_DAYS_AHEAD, MAX_HOURS, MIN_HOURS, OPENS_AT, SPORT_CHOICES, Sport
 from bookings.selectors import CourtDay, GridHour, day_grids, find_member, next_booking
 
+HOUSE_RULES = (
+    f"Abrimos todos los días de {OPENS_AT}:00 a {CLOSES_AT}:00. Se reserva de {MIN_HOURS} a {MAX_HOURS} horas, "
+    f"hasta {MAX_DAYS_AHEAD} días antes, y se cancela hasta que empieza."
+)
 State = Literal["free", "past", "taken", "yours", "closed"]
 
 
@@ -91,6 +95,7 @@ def render_day_page(
         "form_first": form is not None,
         "idempotency_key": uuid4(),
         "proposal": proposal,
+        "house_rules": HOUSE_RULES,
     }
     return render(request, "bookings/day.html", context, status=status)
 

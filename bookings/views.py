@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from bookings.clock import now_in_lima
+from bookings.forms import in_words
 from bookings.models import Booking
 from bookings.money import in_soles
 from bookings.pages import render_day_page
@@ -58,7 +59,7 @@ def cancel_booking(request: HttpRequest, booking_id: int) -> HttpResponse:
     booking = get_object_or_404(Booking.objects.select_related("court", "member"), pk=booking_id, member__user=request.user)
     try:
         cancel(booking=booking, by=booking.member, now=now_in_lima())
-        messages.success(request, f"Reserva cancelada: {booking}.")
+        messages.success(request, f"Cancelaste {booking.court} del {in_words(booking.date)}, {booking.start_hour}:00.")
     except CancelRefused as refusal:
         messages.error(request, CANCEL_MESSAGES[refusal.code])
     return redirect("my_bookings")

@@ -94,4 +94,5 @@
     if (booking) { matchSport(booking); sumUp(booking); }
   };
   start();
+  document.querySelector("[aria-invalid=true]")?.focus();
 })();
