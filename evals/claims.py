@@ -27,15 +27,15 @@ class Claim(NamedTuple):
 
 @transaction.atomic
 def claim_results(run_id: int, *, limit: int, lease: timedelta, now: datetime, price: Price) -> Claim:
-    """Claims up to `limit` rows, never-asked ones first, if the run is still running. With a budget, reserves their price."""
+    """Claims up to `limit` rows, never-asked ones first, if the run is still running, and reserves their price with them."""
     token = uuid.uuid4().hex
     run = _running(run_id)
     if run is None:
         return Claim(token, [])
     claimable = _claimable(run, now)
     free = Result.objects.filter(claimable).select_for_update(skip_locked=True, of=("self",))  # nobody waits for another's claim
-    wanted = list(free.select_related("revision").order_by("-status", "id")[:limit])  # "pending" sorts after "claimed"
-    chosen = wanted if run.max_cost_micro_usd is None else _reserve(run, wanted, price)
+    wanted = list(free.select_related("revision", "recording").order_by("-status", "id")[:limit])  # "pending" sorts after "claimed"
+    chosen = _reserve(run, wanted, price)
     ids = [row.pk for row in chosen]
     Result.objects.filter(claimable, pk__in=ids).update(status=Result.Status.CLAIMED, lease_token=token, lease_until=now + lease)
     mine = set(_held(token).values_list("pk", flat=True))
@@ -55,6 +55,27 @@ def renew_leases(tokens: Iterable[str], *, until: datetime) -> None:
 def return_result(result_id: int, token: str) -> None:
     """Gives back a row whose call has not begun."""
     hold_result(result_id, token).update(status=Result.Status.PENDING, lease_token="", lease_until=None, reserved_micro_usd=0)
+
+
+def write_off(run_id: int, micro_usd: int) -> None:
+    """Counts money as spent for which there is no answer: the provider may charge it all the same."""
+    if micro_usd:
+        Run.objects.filter(pk=run_id).update(lost_cost_micro_usd=F("lost_cost_micro_usd") + micro_usd)
+
+
+@transaction.atomic
+def stop_over_budget(run_id: int, *, now: datetime) -> None:
+    """Stops a run whose budget does not cover the next call, unless somebody's calls in flight may still turn out cheaper.
+
+    Rows of dead helpers are given back, and what was reserved for them is written off.
+    """
+    run = Run.objects.select_for_update().get(pk=run_id)
+    claimed = run.results.filter(status=Result.Status.CLAIMED)
+    if run.status != Run.Status.RUNNING or claimed.filter(lease_until__gte=now).exists():
+        return
+    write_off(run_id, claimed.aggregate(total=Sum("reserved_micro_usd"))["total"] or 0)
+    claimed.update(status=Result.Status.PENDING, lease_token="", lease_until=None, reserved_micro_usd=0)
+    Run.objects.filter(pk=run_id).update(status=Run.Status.OVER_BUDGET)
 
 
 def committed_cost(run: Run) -> int:
@@ -81,18 +102,19 @@ def _running(run_id: int) -> Run | None:
 
 
 def _reserve(run: Run, rows: list[Result], price: Price) -> list[Result]:
-    """The rows that the budget covers. The reservation of a lost call counts as spent: the provider may charge it."""
-    left = (run.max_cost_micro_usd or 0) - committed_cost(run)
+    """The rows that the budget covers, each with what it may cost at most. What a dead helper reserved counts as spent."""
+    left = None if run.max_cost_micro_usd is None else run.max_cost_micro_usd - committed_cost(run)
     chosen: list[Result] = []
     lost = 0
     for row in rows:
         dearest = price(row)
-        if dearest > left:
+        if left is not None and dearest > left:
             break
-        left -= dearest
+        left = None if left is None else left - dearest
         lost += row.reserved_micro_usd
-        Result.objects.filter(pk=row.pk).update(reserved_micro_usd=dearest)
+        if dearest != row.reserved_micro_usd:
+            row.reserved_micro_usd = dearest
+            Result.objects.filter(pk=row.pk).update(reserved_micro_usd=dearest)
         chosen.append(row)
-    if lost:
-        Run.objects.filter(pk=run.pk).update(lost_cost_micro_usd=F("lost_cost_micro_usd") + lost)
+    write_off(run.pk, lost)
     return chosen

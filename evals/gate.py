@@ -35,7 +35,8 @@ def decide(
         *_judge_policy(aggregates, facts, policy, baseline),
         *_missing(aggregates, facts),
     ]
-    decision = min((reason.decision for reason in judged), key=_ORDER.index, default=Decision.PASS)
+    judged += _unproven(aggregates, facts, judged)
+    decision = min((reason.decision for reason in judged), key=_ORDER.index)
     reasons = [*_notes(decision, facts), *judged]
     return Verdict(decision, tuple(sorted(reasons, key=lambda reason: _ORDER.index(reason.decision))))
 
@@ -64,6 +65,16 @@ def _missing(aggregates: Mapping[str, Aggregate], facts: GateFacts) -> Iterator[
             rows = aggregate.missing + aggregate.denominator // aggregate.weight
             text = f"{_label(aggregate)}: {aggregate.missing} de {rows} resultados sin calificar."
             yield Reason(Decision.INCONCLUSIVE, text, aggregate.metric)
+
+
+def _unproven(aggregates: Mapping[str, Aggregate], facts: GateFacts, judged: list[Reason]) -> Iterator[Reason]:
+    """A PASS rests on figures: every result graded, and something demanded that was measured."""
+    correct = aggregates.get("correct")
+    graded = correct.denominator + correct.missing if correct else 0
+    if graded != facts.expected:
+        yield Reason(Decision.INCONCLUSIVE, f"Calificados: {graded} de {facts.expected} resultados.", "correct")
+    if not any(reason.metric and reason.decision in (Decision.PASS, Decision.FAIL) for reason in judged):
+        yield Reason(Decision.INCONCLUSIVE, "Nada de lo que se exige se pudo medir con estos casos: no hay en qué apoyar un veredicto.")
 
 
 def _absent(facts: GateFacts) -> int:
@@ -120,7 +131,8 @@ def _judge_thresholds(
     aggregates: Mapping[str, Aggregate], facts: GateFacts, policy: Policy, baseline: Mapping[str, Aggregate]
 ) -> Iterator[Reason]:
     if not policy.thresholds:
-        yield Reason(Decision.PASS, "La política no pone umbrales de producto: solo se juzgó lo que siempre se exige.")
+        text = "La política no pone umbrales de producto: nadie ha escrito qué tan bien debe responder un modelo real."
+        yield Reason(Decision.INCONCLUSIVE, text)
     for threshold in policy.thresholds:
         aggregate, before = aggregates.get(threshold.metric), baseline.get(threshold.metric)
         if aggregate is None or aggregate.value is None:

@@ -9,7 +9,7 @@ from evals.gate import decide
 from evals.metrics import grade
 from evals.models import Result, Run, Score, Scoring
 from evals.selectors import aggregates_of, baseline_for, gate_facts
-from evals.values import CaseSpec, Outcome, policy_from_row, storable_text
+from evals.values import CaseSpec, Mark, Outcome, policy_from_row, storable_text
 
 
 class Failure(NamedTuple):
@@ -20,9 +20,16 @@ class Failure(NamedTuple):
     attempts: int = 0
 
 
-def scores_for(scoring_id: int, result_id: int, case: CaseSpec, answer: Outcome | Failure) -> list[Score]:
+Marks = dict[str, Mark]
+
+
+def marks_for(case: CaseSpec, answer: Outcome | Failure) -> Marks:
+    """The marks of every metric that applies, by name; those of a failure are all missing."""
+    return grade(case, None, error=answer.detail) if isinstance(answer, Failure) else grade(case, answer)
+
+
+def scores_of(scoring_id: int, result_id: int, marks: Marks) -> list[Score]:
     """The scores of one result, not yet saved."""
-    marks = grade(case, None, error=answer.detail) if isinstance(answer, Failure) else grade(case, answer)
     return [
         Score(scoring_id=scoring_id, result_id=result_id, metric=name, value=mark.value, reason=storable_text(mark.reason))
         for name, mark in marks.items()

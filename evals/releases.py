@@ -7,9 +7,10 @@ from typing import NamedTuple
 from django.db.models import QuerySet
 
 from evals.checkout import same_commit
+from evals.datasets.selection import latest_version
 from evals.models import Dataset, Run, Scoring
 from evals.selectors import is_dead, policy_of
-from evals.values import Decision, ModelKind, verdict_from_row
+from evals.values import Decision, ModelKind, policy_from_row, verdict_from_row
 
 DEAD_AFTER = timedelta(minutes=5)
 KIND_WORDS = {"scripted": "con guion", "real": "con modelo real"}
@@ -43,7 +44,10 @@ class Answer(NamedTuple):
 
 
 def judge_release(dataset: Dataset, *, commit: str, max_age: timedelta | None, now: datetime) -> Answer:
-    """The worst answer among the kinds of run that the policy needs and the kind that ran last. `commit` has 7 characters or more."""
+    """The worst answer among the kinds of run that the policy needs and those that this commit has had. `commit` has 7 characters or more.
+
+    A run that failed is not outweighed by one of another kind that passed.
+    """
     policy = policy_of(dataset)
     if policy is None:
         return Answer(ExitCode.MISUSED, f"El dataset {dataset.slug} no tiene política: créala en el admin antes de preguntar.")
@@ -51,7 +55,7 @@ def judge_release(dataset: Dataset, *, commit: str, max_age: timedelta | None, n
     if not runs.exists():
         return Answer(ExitCode.NOTHING_TO_RUN, f"El dataset {dataset.slug} no tiene ninguna corrida para publicar.")
     of_commit = [run for run in runs if same_commit(commit, run.commit)]
-    kinds = dict.fromkeys([*policy.release_kinds, *(run.model_kind for run in of_commit[:1])])
+    kinds = dict.fromkeys([*policy.release_kinds, *(run.model_kind for run in of_commit)])
     answers = [_judge_kind(kind, of_commit, runs, max_age=max_age, now=now) for kind in kinds]  # type: ignore[arg-type]
     worst = max(answers, key=_severity)
     sentence = worst.sentence if worst.code else " ".join(answer.sentence for answer in answers)
@@ -87,8 +91,13 @@ def _judge_run(run: Run, *, max_age: timedelta | None, now: datetime) -> Answer:
         return Answer(ExitCode.INCOMPLETE, f"La última corrida de este commit ({run.pk}) {words}.")
     if not hasattr(run.version, "signature"):
         return Answer(ExitCode.INCOMPLETE, f"La corrida {run.pk} usó {run.version}, que nadie ha firmado.")
-    if max_age is not None and now - run.finished_at > max_age:
-        days = (now - run.finished_at).days
+    signed = latest_version(run.version.dataset, signed=True)
+    if signed != run.version:
+        return Answer(ExitCode.INCOMPLETE, f"La corrida {run.pk} usó {run.version}, y la última firmada es {signed}: hay que correr esa.")
+    if policy_from_row(run.policy) != policy_of(run.version.dataset):
+        return Answer(ExitCode.INCOMPLETE, f"La política cambió después de la corrida {run.pk}: hay que correr de nuevo.")
+    if max_age is not None and now - run.created_at > max_age:
+        days = (now - run.created_at).days
         return Answer(ExitCode.INCOMPLETE, f"La corrida {run.pk} tiene {days} días y el máximo es {max_age.days}: hay que correr de nuevo.")
     return _read_verdict(run)
 

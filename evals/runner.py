@@ -6,23 +6,23 @@ does all the database work; the pool's threads only ask the model.
 
 import logging
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from assistant.llm import Model, ModelError, Usage
 from assistant.llm.catalog import cost_micro_usd
 from assistant.llm.provider import provider_from_settings
 from assistant.llm.scripted import ScriptedModel
-from evals.claims import Claim, claim_results, hold_result, renew_leases, return_result
+from evals.claims import Claim, claim_results, hold_result, renew_leases, return_result, stop_over_budget, write_off
 from evals.datasets.revisions import read_spec
-from evals.datasets.selection import current_recordings
 from evals.effects import check_effect
-from evals.grading import Failure, finish_if_complete, scores_for
+from evals.grading import Failure, Marks, finish_if_complete, marks_for, scores_of
 from evals.models import Recording, Result, Run, Score, Scoring
 from evals.targets import TARGETS, Target, TargetConfig
 from evals.values import CaseSpec, Outcome, storable_text
@@ -46,6 +46,7 @@ class Claimed:
     case: CaseSpec
     model: Model | None
     recording: Recording | None
+    reserved_micro_usd: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,21 @@ def work(run_id: int, around: Surroundings) -> Run:
     """Helps a run until no row is left to claim, then closes it if it is complete. Harmless to call twice, or at once.
 
     Once `around.stop` is set, calls that have begun finish and are stored, and the other rows are given back.
+    Raises WrongHelper, ModelNotConfigured and ForbiddenModel before anything is touched.
     """
-    if Run.objects.filter(pk=run_id, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).update(status=Run.Status.RUNNING):
-        _Helper(Run.objects.get(pk=run_id), around).work()
+    run = Run.objects.filter(pk=run_id, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).first()
+    if run:
+        helper = _Helper(run, around)
+        Run.objects.filter(pk=run_id, status=Run.Status.QUEUED).update(status=Run.Status.RUNNING)
+        helper.work()
     return finish_if_complete(run_id, now=around.clock())
+
+
+class WrongHelper(Exception):  # noqa: N818 -- named after what it is
+    """This process has another prompt or another model server than the run began with: its answers would not be the run's."""
+
+    def __init__(self, run: Run, what: str) -> None:
+        super().__init__(f"La corrida {run.pk} empezó con otro {what}: síguela desde el mismo código y configuración, o empieza otra.")
 
 
 def target_for(run: Run) -> Target:
@@ -80,7 +92,10 @@ class _Helper:
         self.run, self.around = run, around
         self.target = target_for(run)
         self.provider = provider_from_settings(run.model_name) if run.model_kind == Run.Kind.REAL else None
-        self.scoring_id = Scoring.objects.values_list("pk", flat=True).get(run=run, is_current=True)
+        if self.target.prompt_hash() != run.prompt_hash:
+            raise WrongHelper(run, "prompt")
+        if self.provider and self.provider.server != run.server:
+            raise WrongHelper(run, "servidor del modelo")
         self.lease = timedelta(seconds=settings.EVALS_LEASE_S)
         self.window = 2 * run.concurrency if self.provider else CLAIM_AT_MOST  # asked, or waiting for a free thread
         self.store_at = min(run.concurrency if self.provider else CLAIM_AT_MOST, STORE_AT_MOST)
@@ -112,30 +127,26 @@ class _Helper:
         for row in self._prepare(claim):
             self.in_flight[pool.submit(_ask, self.target, row)] = row
         if claim.over_budget and not self.in_flight and not self.answered:
-            self._stop_over_budget()
+            stop_over_budget(self.run.pk, now=self.around.clock())
         return bool(claim.rows)
 
     def _prepare(self, claim: Claim) -> Iterator[Claimed]:
-        cases = [row.revision.case_id for row in claim.rows]
-        recordings = {} if self.provider else current_recordings(cases, set_name=self.run.recording_set)
         for row in claim.rows:
-            recording = recordings.get(row.revision.case_id)
-            scripted = ScriptedModel(recording.text, name=self.run.model_name) if recording else None
-            yield Claimed(row.pk, claim.token, read_spec(row.revision), self.provider or scripted, recording)
+            scripted = ScriptedModel(row.recording.text, name=self.run.model_name) if row.recording else None
+            yield Claimed(row.pk, claim.token, read_spec(row.revision), self.provider or scripted, row.recording, row.reserved_micro_usd)
 
     def _dearest_cost(self, row: Result) -> int:
+        if self.provider is None:
+            return 0
         tokens = -(-self.target.prompt_characters(read_spec(row.revision)) // CHARACTERS_PER_TOKEN_AT_WORST)
         return cost_micro_usd(self.run.model_name, Usage(tokens, self.run.max_tokens, measured=False)).micro_usd
-
-    def _stop_over_budget(self) -> None:
-        """Unless another helper still has calls in flight, whose real cost may leave room."""
-        if not self.run.results.filter(status=Result.Status.CLAIMED).exists():
-            Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(status=Run.Status.OVER_BUDGET)
 
     def _collect(self) -> None:
         if self.in_flight:
             done, _ = wait(self.in_flight, timeout=STORE_AFTER_S, return_when=FIRST_COMPLETED)
-            self.answered += [(self.in_flight.pop(future), _answer(future)) for future in done]
+            for future in done:
+                row = self.in_flight.pop(future)
+                self.answered.append((row, _answer(future, row)))
 
     def _store_when_due(self) -> None:
         waited = (self.around.clock() - self.stored_at).total_seconds() >= STORE_AFTER_S
@@ -147,22 +158,36 @@ class _Helper:
     @transaction.atomic
     def _store(self, batch: list[tuple[Claimed, Answer]]) -> int:
         """Writes results and scores together; a row whose lease was lost is somebody else's and is left alone."""
+        scoring_id = Scoring.objects.values_list("pk", flat=True).get(run=self.run, is_current=True)
         scores: list[Score] = []
-        stored = 0
+        stored = lost = 0
         for row, asked in batch:
-            answer = self._complete(row, asked)
+            answer, marks = self._grade(row, asked)
             if _write_result(row, answer, now=self.around.clock()):
                 stored += 1
-                scores += scores_for(self.scoring_id, row.result_id, row.case, answer)
+                lost += row.reserved_micro_usd if isinstance(answer, Failure) and answer.attempts else 0
+                scores += scores_of(scoring_id, row.result_id, marks)
             else:
                 logger.warning("run %s: the lease of result %s was lost, its answer is dropped", self.run.pk, row.result_id)
         Score.objects.bulk_create(scores)
+        write_off(self.run.pk, lost)
         return stored
 
-    def _complete(self, row: Claimed, answer: Answer) -> Answer:
+    def _grade(self, row: Claimed, asked: Answer) -> tuple[Answer, Marks]:
+        """The answer with its marks. A bug in a metric or in the effect check is an error of that one row, as one in the target is."""
+        if isinstance(asked, Failure):
+            return asked, marks_for(row.case, asked)
+        try:
+            answer = self._complete(row, asked)
+            return answer, marks_for(row.case, answer)
+        except (OperationalError, InterfaceError):  # the database is away: nothing about this row
+            raise
+        except Exception as bug:  # noqa: BLE001 -- whatever a metric raises, the other rows must not be asked and paid again
+            failure = _crash(bug, row, asked.spending.attempts)
+            return failure, marks_for(row.case, failure)
+
+    def _complete(self, row: Claimed, answer: Outcome) -> Outcome:
         """Adds what the pool's thread could not know: the human mark, and the effect on the database."""
-        if isinstance(answer, Failure):
-            return answer
         effect = check_effect(row.case, answer.draft, now=self.run.created_at) if row.case.checks_effect else None
         return replace(answer, marked_invalid=row.recording.invalid if row.recording else None, effect=effect)
 
@@ -188,18 +213,21 @@ def _ask(target: Target, row: Claimed) -> Answer:
         return Failure(error.cause, str(error), error.attempts)
 
 
-def _answer(future: "Future[Answer]") -> Answer:
-    """The future's answer; a crash of the target is an error of that one row, logged with its traceback."""
-    crash = future.exception()
-    if crash is None:
-        return future.result()
-    logger.error("a target crashed", exc_info=crash)
-    return Failure("crash", f"{type(crash).__name__}: {crash}")
+def _answer(future: "Future[Answer]", row: Claimed) -> Answer:
+    """The future's answer; a crash of the target is an error of that one row. It counts as a call: one may have been paid."""
+    bug = future.exception()
+    return future.result() if bug is None else _crash(bug, row, attempts=1)
+
+
+def _crash(bug: BaseException, row: Claimed, attempts: int) -> Failure:
+    """Logs where it happened. The message stays out of log and row: it may quote a held-out case."""
+    logger.error("result %s: %s\n%s", row.result_id, type(bug).__name__, "".join(traceback.format_tb(bug.__traceback__)))
+    return Failure("crash", f"{type(bug).__name__}: el detalle está en el registro del proceso.", attempts)
 
 
 def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
     """False when the lease was lost in the meantime."""
-    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now, "recording": row.recording}
+    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now}
     if isinstance(answer, Failure):
         facts = {
             "status": Result.Status.ERROR,

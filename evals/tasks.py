@@ -9,14 +9,16 @@ from django.db import connection
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from assistant.llm import ModelError
 from evals.models import Result, Run
-from evals.runner import Surroundings, work
+from evals.runner import Surroundings, WrongHelper, work
 from evals.selectors import runs_that_need_help
 
 logger = logging.getLogger(__name__)
 
-# A helper stops claiming long before its message could be delivered a second time, and asks for a successor.
-HELP_FOR_S = settings.CELERY_VISIBILITY_TIMEOUT_S * 4 // 10
+# A helper stops claiming after this long and asks for a successor, so a deploy waits for little more than the calls in flight.
+# kallpa/settings.py refuses to start when this, a call and a margin do not fit into the task's time limit.
+HELP_FOR_S = settings.EVALS_HELP_FOR_S
 
 
 @shared_task
@@ -28,6 +30,9 @@ def help_run(run_id: int) -> None:
     bound.start()
     try:
         run = work(run_id, Surroundings(clock=timezone.now, stop=stop))
+    except (WrongHelper, ModelError) as error:
+        logger.error("run %s: this worker cannot help: %s", run_id, error)
+        return
     finally:
         bound.cancel()
     if stop.is_set() and run.status == Run.Status.RUNNING and run.results.filter(status=Result.Status.PENDING).exists():
@@ -57,7 +62,13 @@ def queue_help(run_id: int) -> None:
 
 
 def _help_in_thread(run_id: int) -> None:
+    """Helps this run, and then those that an earlier process left behind: without a broker nobody sweeps."""
+    around = Surroundings(clock=timezone.now, stop=threading.Event())
     try:
-        work(run_id, Surroundings(clock=timezone.now, stop=threading.Event()))
+        work(run_id, around)
+        for left_behind in list(runs_that_need_help(timezone.now()).values_list("pk", flat=True)):
+            work(left_behind, around)
+    except (WrongHelper, ModelError) as error:
+        logger.error("run %s: this process cannot help: %s", run_id, error)
     finally:
         connection.close()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from assistant.llm import (
     ModelAddressRefused,
@@ -117,6 +118,11 @@ class ProviderModel:
         self.name = name
         self._config, self._client = config, client
         self._on_attempt, self._sleep, self._jitter = on_attempt, sleep, jitter
+
+    @property
+    def server(self) -> str:
+        """Host and port of who answers, without credentials or path."""
+        return urlsplit(self._config.base_url).netloc.rpartition("@")[2]
 
     def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer within the deadline, asked again after 429, 5xx, 408 or no connection; raises a ModelError with its attempts."""

@@ -157,6 +157,6 @@ def revision_of(case: Case) -> CaseRevision:
     )
 
 
-def version_hash(revisions: Iterable[CaseRevision]) -> str:
-    """SHA-256 (hex) of a set of revisions; their order does not matter."""
-    return canonical_hash(sorted(revision.full_hash for revision in revisions))
+def version_hash(full_hashes: Iterable[str]) -> str:
+    """SHA-256 (hex) of a set of revisions, given by their full hashes; the order does not matter."""
+    return canonical_hash(sorted(full_hashes))

@@ -1,6 +1,5 @@
 """Reads on datasets that more than one place needs."""
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 from evals.datasets.revisions import revision_of
@@ -14,10 +13,10 @@ class Unsigned(NamedTuple):
     since: DatasetVersion | None
 
 
-def current_recordings(cases: Collection[Case | int], set_name: str) -> dict[int, Recording]:
-    """The recording of a set that nothing has superseded, by case id, in one query. Cases without one are left out."""
-    rows = Recording.objects.filter(case__in=cases, set_name=set_name, superseded_by__isnull=True)
-    return {recording.case_id: recording for recording in rows}
+def current_recording_ids(dataset: Dataset, *, set_name: str) -> dict[int, int]:
+    """The id of the recording of a set that nothing has superseded, by case id. Cases without one are left out."""
+    rows = Recording.objects.filter(case__dataset=dataset, set_name=set_name, superseded_by__isnull=True)
+    return dict(rows.values_list("case_id", "pk"))
 
 
 def latest_version(dataset: Dataset, *, signed: bool | None = None) -> DatasetVersion | None:

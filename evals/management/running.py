@@ -21,7 +21,7 @@ from django.utils import timezone
 from evals.models import Run
 from evals.releases import ExitCode
 from evals.reports import RunReport, as_json, junit, markdown, text
-from evals.runner import Surroundings, work
+from evals.runner import Surroundings, WrongHelper, work
 from evals.selectors import progress_of, report_of
 from evals.services import interrupt_run
 from evals.values import Decision
@@ -117,6 +117,8 @@ def _work(run_id: int, around: Surroundings) -> Run:
     """A database that fails is no verdict on quality; what was stored stays."""
     try:
         return work(run_id, around)
+    except WrongHelper as error:
+        raise CommandError(str(error), returncode=ExitCode.MISUSED) from error
     except DatabaseError as error:
         first_line = str(error).partition("\n")[0]  # the lines below may quote a whole row, of a held-out case too
         sentence = f"La base de datos falló: {first_line}. Sigue con: manage.py eval_resume {run_id}"

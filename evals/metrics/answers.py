@@ -82,11 +82,11 @@ def _mark_labels(expected: tuple[str, ...], found: Any) -> Mark:
 
 
 def mark_effect(case: CaseSpec, outcome: Outcome) -> Mark:
-    """1 when confirming the draft created exactly the expected booking; no draft and no check are both a 0."""
+    """1 when confirming the draft created exactly the expected booking; without a draft there is nothing to confirm: 0."""
     if not has_draft(outcome):
         return Mark(0.0, "no hubo borrador que confirmar")
     if outcome.effect is None:
-        return Mark(0.0, "no se comprobó qué reserva crea")
+        return Mark(None, "no se comprobó qué reserva crea")
     return pass_or_fail(outcome.effect.correct, outcome.effect.detail or "la reserva que apareció no es la esperada")
 
 

@@ -1,8 +1,10 @@
 """What a run cost: tokens, time and money."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from evals.figures import say_usd
 from evals.statistics import percentile
 from evals.values import Aggregate
 
@@ -20,10 +22,13 @@ class Sample(NamedTuple):
     price_known: bool
 
 
-def operations(samples: Iterable[tuple[int, int, bool, float, int, bool]], *, judge_costs: Sequence[int] = ()) -> dict[str, Aggregate]:
+def operations(
+    samples: Iterable[tuple[int, int, bool, float, int, bool]], *, judge_costs: Sequence[int] = (), lost_micro_usd: int = 0
+) -> dict[str, Aggregate]:
     """Mean tokens per request, latency percentiles, and what system and judge cost in micro-USD, by metric name.
 
     `samples` are tuples in the order of Sample. A mean of nothing is None; money is a sum, and a judge that never ran cost 0.
+    `lost_micro_usd` is what calls without a stored answer may have cost: it is part of the system's cost.
     """
     rows = [Sample(*sample) for sample in samples]
     tokens = _say_origin(rows)
@@ -31,9 +36,7 @@ def operations(samples: Iterable[tuple[int, int, bool, float, int, bool]], *, ju
         "tokens_in": _mean_tokens("tokens_in", "Tokens de entrada por solicitud", [row.input_tokens for row in rows], tokens),
         "tokens_out": _mean_tokens("tokens_out", "Tokens de salida por solicitud", [row.output_tokens for row in rows], tokens),
         **_latencies([row.latency_ms for row in rows]),
-        "cost_system_micro_usd": _cost(
-            "cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows], note=_say_price(rows)
-        ),
+        "cost_system_micro_usd": _system_cost(rows, lost_micro_usd),
         "cost_judge_micro_usd": _cost(
             "cost_judge_micro_usd", "Costo del juez", judge_costs, note="" if judge_costs else "ningún juez corrió"
         ),
@@ -49,8 +52,14 @@ def _say_origin(rows: Sequence[Sample]) -> str:
     return f"medidos en {measured} de {len(rows)}, estimados en el resto"
 
 
-def _say_price(rows: Sequence[Sample]) -> str:
-    return "" if all(row.price_known for row in rows) else "precio desconocido: se cobró como el modelo más caro que se conoce"
+def _system_cost(rows: Sequence[Sample], lost_micro_usd: int) -> Aggregate:
+    notes = []
+    if not all(row.price_known for row in rows):
+        notes.append("precio desconocido: se cobró como el modelo más caro que se conoce")
+    if lost_micro_usd:
+        notes.append(f"incluye hasta {say_usd(lost_micro_usd)} de llamadas sin respuesta")
+    cost = _cost("cost_system_micro_usd", "Costo del sistema", [row.cost_micro_usd for row in rows], "; ".join(notes))
+    return replace(cost, value=(cost.value or 0.0) + lost_micro_usd)
 
 
 def _mean_tokens(name: str, label: str, counts: Sequence[int], note: str) -> Aggregate:

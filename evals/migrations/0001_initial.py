@@ -171,6 +171,7 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(max_length=40, verbose_name='sistema evaluado')),
                 ('model_kind', models.CharField(choices=[('scripted', 'guion'), ('real', 'modelo real')], max_length=8, verbose_name='tipo')),
                 ('model_name', models.CharField(max_length=120, verbose_name='modelo')),
+                ('server', models.CharField(blank=True, max_length=255, verbose_name='servidor del modelo')),
                 ('recording_set', models.CharField(blank=True, max_length=40, verbose_name='juego de grabaciones')),
                 ('prompt_variant', models.CharField(max_length=40, verbose_name='variante del prompt')),
                 ('prompt_hash', models.CharField(max_length=64, verbose_name='huella del prompt')),

@@ -1,7 +1,8 @@
 """Frozen rows: the database itself refuses to change a fact once written.
 
-UPDATE only: deletes are refused by the foreign keys that protect these rows and by the admin. A later migration that
-rebuilds one of these tables on SQLite drops its trigger and must install it again; test_frozen_rows.py notices.
+UPDATE only. A row that disappears is noticed instead: results protect what they point at, a run checks the hash of its
+version before it starts, and an unsigned version passes no gate. A later migration that rebuilds one of these tables on
+SQLite drops its trigger and must install it again; test_frozen_rows.py notices.
 """
 
 from django.db import migrations

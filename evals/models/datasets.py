@@ -106,8 +106,7 @@ class Case(models.Model):
             models.CheckConstraint(condition=~Q(blocking=True) | Q(known_limitation=""), name="case_blocking_has_no_known_limitation"),
             models.CheckConstraint(
                 condition=~Q(expected_kind="draft")
-                | ~Q(expected_sport="")
-                & Q(expected_date__isnull=False, expected_start_hour__isnull=False, expected_hours__isnull=False),
+                | ~Q(expected_sport="") & Q(expected_date__isnull=False, expected_start_hour__isnull=False, expected_hours__isnull=False),
                 name="case_expected_draft_is_complete",
             ),
             models.CheckConstraint(condition=Q(attack_family="") | ~Q(attack_channel=""), name="case_attack_has_a_channel"),
@@ -186,7 +185,9 @@ class Recording(models.Model):
     case = models.ForeignKey(Case, models.PROTECT, related_name="recordings", verbose_name="caso")
     set_name = models.CharField("juego", max_length=40, default="base", validators=[key_validator])
     text = models.TextField("salida del modelo", blank=True)
-    invalid = models.BooleanField("inválida", null=True, help_text="Sí: nunca debe llegar a ser un borrador. Sin marcar: decide el oráculo.")
+    invalid = models.BooleanField(
+        "inválida", null=True, help_text="Sí: nunca debe llegar a ser un borrador. Sin marcar: decide el oráculo."
+    )
     origin = models.JSONField("origen", default=str)
     note = models.TextField("nota", blank=True)
     supersedes = models.OneToOneField(

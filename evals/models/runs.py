@@ -30,6 +30,7 @@ class Run(models.Model):
     target = models.CharField("sistema evaluado", max_length=40)
     model_kind = models.CharField("tipo", max_length=8, choices=Kind)
     model_name = models.CharField("modelo", max_length=120)
+    server = models.CharField("servidor del modelo", max_length=255, blank=True)
     recording_set = models.CharField("juego de grabaciones", max_length=40, blank=True)
     prompt_variant = models.CharField("variante del prompt", max_length=40)
     prompt_hash = models.CharField("huella del prompt", max_length=64)

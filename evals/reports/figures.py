@@ -92,8 +92,8 @@ def _say_before(aggregate: Aggregate, before: Aggregate | None) -> str:
 
 
 def say_resolution(report: RunReport) -> str:
-    """How small a change this dataset can show at best; empty without a baseline or without rows."""
-    cases = len({row.key for row in report.rows})
+    """How small a change this dataset can show at best; empty without a baseline."""
+    cases = report.expected // report.repetitions
     if not report.baseline or not cases:
         return ""
     points = say_points(minimum_detectable_change(cases)).lstrip("+")

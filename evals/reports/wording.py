@@ -78,7 +78,8 @@ def say_facts(report: RunReport) -> list[str]:
     """What ran, in four lines."""
     model = f"{report.model_name} ({KIND_WORDS[report.model_kind]}{f', juego {report.recording_set}' if report.recording_set else ''})"
     times = "1 repetición" if report.repetitions == 1 else f"{report.repetitions} repeticiones"
-    commit = f" · commit {report.commit[:12]}" if report.commit else ""
+    sha, _, state = report.commit.partition("-")
+    commit = f" · commit {sha[:12]}{' con cambios sin guardar' if state else ''}" if sha else ""
     errors = "1 error" if report.errors == 1 else f"{report.errors} errores"
     return [
         f"Corrida {report.run_id} · {report.dataset} v{report.version} ({'firmada' if report.signed else 'sin firmar'}) · {report.target}",

@@ -136,7 +136,7 @@ def freeze_version(*, dataset: Dataset, by: User | None) -> DatasetVersion:
     revisions = revise_cases(dataset.cases.filter(status=Case.Status.APPROVED).order_by("id"))
     if not revisions:
         raise NothingToFreeze(dataset)
-    latest, content_hash = latest_version(dataset), version_hash(revisions)
+    latest, content_hash = latest_version(dataset), version_hash(revision.full_hash for revision in revisions)
     if latest and latest.content_hash == content_hash:
         return latest
     number = latest.number + 1 if latest else 1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -11,17 +11,18 @@ from django.db import transaction
 
 from assistant.llm.catalog import check_allowed
 from assistant.llm.provider import provider_from_settings
-from evals.datasets.revisions import read_spec
-from evals.datasets.selection import recording_sets
-from evals.grading import Failure, close_scoring, scores_for
+from evals.datasets.revisions import read_spec, version_hash
+from evals.datasets.selection import current_recording_ids, recording_sets
+from evals.grading import Failure, close_scoring, marks_for, scores_of
 from evals.metrics import metrics_hash
-from evals.models import DatasetVersion, Recording, Result, Run, Score, Scoring
+from evals.models import DatasetVersion, Result, Run, Score, Scoring
 from evals.selectors import policy_of
 from evals.targets import TARGETS, Target, TargetConfig
 from evals.tasks import queue_help
 from evals.values import Outcome
 
 SCRIPTED = "scripted"
+BASE_SET = "base"
 BATCH = 500
 
 
@@ -31,6 +32,11 @@ class NotRunnable(Exception):  # noqa: N818 -- the configuration is at fault; th
 
 class NothingToRun(NotRunnable):
     """No case is left for this purpose."""
+
+
+class _ToRun(NamedTuple):
+    revision_id: int
+    recording_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class RunConfig:
     def recording_set(self) -> str:
         """The set to replay, or "" for a real model."""
         kind, _, name = self.model.partition(":")
-        return (name or "base") if kind == SCRIPTED else ""
+        return (name or BASE_SET) if kind == SCRIPTED else ""
 
 
 @transaction.atomic
@@ -61,6 +67,8 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
 
     With `config.queue`, help is asked for once the transaction commits. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
     """
+    _check_version(version)
+    _check_release(version, config)
     revisions = _revisions_to_run(version, config)
     run = _new_run(version, config, by=by, now=now)
     run.expected_results = len(revisions) * config.repetitions
@@ -73,9 +81,12 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
 
 
 @transaction.atomic
-def resume_run(*, run: Run, retry_errors: bool, by: User | None, now: datetime, max_cost_micro_usd: int | None = None) -> Run:
+def resume_run(
+    *, run: Run, retry_errors: bool, by: User | None, now: datetime, commit: str = "", max_cost_micro_usd: int | None = None
+) -> Run:
     """Opens a stopped run again; with `retry_errors` its errors are asked again, and a closed run gets a new scoring.
 
+    `commit` is what would answer now ("" when nobody can tell); a run goes on only with what it began with.
     `max_cost_micro_usd` is a new limit for the whole run. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
     """
     run = Run.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=run.pk)
@@ -84,6 +95,8 @@ def resume_run(*, run: Run, retry_errors: bool, by: User | None, now: datetime, 
     retried = _reset_errors(run) if retry_errors else 0
     if run.status == Run.Status.FINISHED and not retried:
         return run
+    if commit and run.commit and commit != run.commit:
+        raise NotRunnable(f"La corrida {run.pk} empezó en el commit {run.commit} y este es {commit}: sus respuestas no se pueden mezclar.")
     if run.model_kind == Run.Kind.REAL:
         provider_from_settings(run.model_name)
     if run.status == Run.Status.FINISHED:
@@ -117,23 +130,40 @@ def rescore_run(*, run: Run, by: User | None, now: datetime) -> Scoring:
     return close_scoring(run, now=now)
 
 
-def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[int]:
-    """Ids, in the order of the keys. Held-out cases run only for a release."""
+def _check_version(version: DatasetVersion) -> None:
+    """A version that lost a case, or won one, is not what was frozen."""
+    if version_hash(version.revisions.values_list("full_hash", flat=True)) != version.content_hash:
+        raise NotRunnable(f"Los casos de {version} ya no son los que se congelaron: congela una versión nueva.")
+
+
+def _check_release(version: DatasetVersion, config: RunConfig) -> None:
+    """A release run measures what goes out, not a variant of it."""
+    if config.purpose != Run.Purpose.RELEASE:
+        return
+    if config.target != version.dataset.target:
+        raise NotRunnable(f"Una corrida para publicar usa el sistema del dataset, «{version.dataset.target}».")
+    released = TARGETS[config.target].variants[0]
+    if config.variant != released:
+        raise NotRunnable(f"Una corrida para publicar usa la variante de prompt que sale, «{released}».")
+    if config.recording_set not in ("", BASE_SET):
+        raise NotRunnable(f"Una corrida para publicar con guion usa el juego «{BASE_SET}».")
+
+
+def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[_ToRun]:
+    """In the order of the keys, with the recording to replay. Held-out cases run only for a release."""
     revisions = version.revisions.order_by("case__key")
     if config.purpose != Run.Purpose.RELEASE:
-        revisions = revisions.exclude(traits__has_key="held_out")
-    ids = list(revisions.values_list("pk", flat=True))
-    if not ids:
+        revisions = revisions.exclude(traits__has_key="held_out").exclude(case__held_out=True)
+    rows = list(revisions.values_list("pk", "case_id"))
+    if not rows:
         raise NothingToRun(f"La versión {version} no tiene casos que correr.")
-    if config.recording_set:
-        _check_recordings(version, config.recording_set)
-    return ids
-
-
-def _check_recordings(version: DatasetVersion, set_name: str) -> None:
-    if not Recording.objects.filter(set_name=set_name, case__revisions__versions=version).exists():
+    if not config.recording_set:
+        return [_ToRun(revision, None) for revision, _ in rows]
+    recordings = current_recording_ids(version.dataset, set_name=config.recording_set)
+    if not any(case in recordings for _, case in rows):
         known = ", ".join(recording_sets(version.dataset)) or "ninguno"
-        raise NotRunnable(f"Ningún caso de {version} tiene grabación en el juego «{set_name}». Juegos que existen: {known}.")
+        raise NotRunnable(f"Ningún caso de {version} tiene grabación en el juego «{config.recording_set}». Juegos que existen: {known}.")
+    return [_ToRun(revision, recordings.get(case)) for revision, case in rows]
 
 
 def _new_run(version: DatasetVersion, config: RunConfig, *, by: User | None, now: datetime) -> Run:
@@ -144,7 +174,7 @@ def _new_run(version: DatasetVersion, config: RunConfig, *, by: User | None, now
         version=version,
         target=config.target,
         model_kind=Run.Kind.SCRIPTED if config.recording_set else Run.Kind.REAL,
-        model_name=_model_name(config),
+        **_model_fields(config),
         recording_set=config.recording_set,
         prompt_variant=config.variant,
         prompt_hash=target.prompt_hash(),
@@ -171,20 +201,23 @@ def _target(config: RunConfig, *, temperature: float, now: datetime) -> Target:
     return TARGETS[config.target](TargetConfig(config.variant, temperature, settings.LLM_MAX_TOKENS, now))
 
 
-def _model_name(config: RunConfig) -> str:
-    """Refuses here, before any row is written, what every call would refuse."""
+def _model_fields(config: RunConfig) -> dict[str, str]:
+    """Name and server of the model. Refuses here, before any row is written, what every call would refuse."""
     if config.recording_set:
-        return SCRIPTED
+        return {"model_name": SCRIPTED}
     check_allowed(config.model)
-    return provider_from_settings(config.model).name
+    provider = provider_from_settings(config.model)
+    return {"model_name": provider.name, "server": provider.server}
 
 
-def _add_pending_results(run: Run, revisions: Sequence[int]) -> None:
+def _add_pending_results(run: Run, revisions: Sequence[_ToRun]) -> None:
     """Repetition by repetition, so that an interrupted run has seen every case before any twice."""
     for turn in range(1, run.repetitions + 1):
         for start in range(0, len(revisions), BATCH):
-            rows = (Result(run=run, revision_id=revision, repetition=turn) for revision in revisions[start : start + BATCH])
-            Result.objects.bulk_create(rows)
+            Result.objects.bulk_create(
+                Result(run=run, revision_id=row.revision_id, recording_id=row.recording_id, repetition=turn)
+                for row in revisions[start : start + BATCH]
+            )
 
 
 def _open_scoring(run: Run, *, by: User | None, now: datetime) -> Scoring:
@@ -205,7 +238,7 @@ def _grade_again(run: Run, *, by: User | None, now: datetime) -> None:
     scores: list[Score] = []
     for result in run.results.exclude(status=Result.Status.PENDING).select_related("revision").iterator(chunk_size=BATCH):
         answer = Outcome.from_row(result.outcome) if result.outcome else Failure(result.error_cause, result.error_detail)
-        scores += scores_for(scoring.pk, result.pk, read_spec(result.revision), answer)
+        scores += scores_of(scoring.pk, result.pk, marks_for(read_spec(result.revision), answer))
         if len(scores) >= BATCH:
             Score.objects.bulk_create(scores)
             scores = []

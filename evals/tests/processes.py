@@ -88,10 +88,10 @@ class Site:
 
 @contextmanager
 def site(folder: Path, **environment: str) -> Iterator[Site]:
-    """A migrated installation with its own database; every process is ended on leaving."""
+    """A migrated installation with its own database, and no git to tell its commit; every process is ended on leaving."""
     with own_database(folder) as url:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "EVALS_", "CELERY_", "DJANGO_"))}
-        here = Site(clean | {"DATABASE_URL": url, "CELERY_BROKER_URL": "", "PYTHONUNBUFFERED": "1"} | environment)
+        here = Site(clean | {"DATABASE_URL": url, "CELERY_BROKER_URL": "", "PYTHONUNBUFFERED": "1", "GIT_DIR": os.devnull} | environment)
         try:
             here.manage("migrate", "--verbosity", "0")
             yield here
@@ -99,12 +99,13 @@ def site(folder: Path, **environment: str) -> Iterator[Site]:
             here.stop_all()
 
 
-def start_model(here: Site, ledger: Path, *, delay_ms: int) -> None:
+def start_model(here: Site, ledger: Path, *, delay_ms: int, port: int = 0) -> subprocess.Popen[str]:
     """Starts a model server that refuses everything after a while, and points the installation at it."""
-    words = ("--port", "0", "--always-refuse", "--delay-ms", str(delay_ms), "--ledger", str(ledger))
+    words = ("--port", str(port), "--always-refuse", "--delay-ms", str(delay_ms), "--ledger", str(ledger))
     server = here.start("-m", "assistant.tests.loopback_provider", *words)
     assert server.stdout is not None
     here.environment |= {"LLM_BASE_URL": server.stdout.readline().strip(), "LLM_MODEL": "prueba"}
+    return server
 
 
 def import_cases(here: Site, folder: Path, count: int) -> None:

@@ -95,12 +95,17 @@ def test_without_the_condition_helpers_ask_the_same_case_twice(slow_provider: Lo
 
 def take_over(run: Run, provider: LoopbackProvider, *, after_s: float) -> None:
     """A second helper comes while the first one, still alive, has been at work for longer than its first lease."""
-    first = threading.Thread(target=help_from_threads, args=(run, 1))
+    stop = threading.Event()
+    first = threading.Thread(target=help_from_threads, args=(run, 1, stop))
     first.start()
     wait_until(lambda: len(provider.calls) > 0, seconds=20)
     time.sleep(after_s)
-    help_from_threads(run, helpers=1)
-    first.join(60)
+    second = threading.Thread(target=help_from_threads, args=(run, 1, stop))
+    second.start()
+    wait_until(lambda: not second.is_alive() or len(provider.calls) > 8, seconds=20)
+    stop.set()  # without renewal the two would take the rows from each other again and again
+    for helper in (first, second):
+        helper.join(60)
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from evals.models import GatePolicy, Run
+from evals.models import GatePolicy, Run, Scoring
 from evals.runner import work
-from evals.tests.desk import REFUSAL, draft_row, finished_run, make_version, new_run, surroundings
+from evals.services import NotRunnable
+from evals.tests.desk import NOW, REFUSAL, draft_output, draft_row, finished_run, make_version, new_run, surroundings
 
 pytestmark = pytest.mark.django_db
 SHA = "a" * 40
@@ -110,7 +111,7 @@ def test_an_inconclusive_run_is_3() -> None:
 
 def test_a_stale_run_is_3() -> None:
     run = release(make_version([draft_row("a")]))
-    Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(days=8))
+    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(days=8))
     assert ask("examen", "--max-age-days", "7")[0] == 3
     assert ask("examen", "--max-age-days", "9")[0] == 0
 
@@ -134,11 +135,51 @@ def test_a_newer_run_that_died_is_3_and_says_so() -> None:
 
 
 def test_a_policy_that_needs_a_real_run_is_not_met_by_a_scripted_one() -> None:
-    version = make_version([draft_row("a")])
-    release(version)
-    GatePolicy.objects.filter(dataset=version.dataset).update(needs_real=True)
+    release(make_version([draft_row("a")], needs_real=True))
     code, said = ask("examen")
     assert (code, "modelo real" in said) == (3, True)
+
+
+def test_a_policy_that_changed_after_the_run_asks_for_another_run() -> None:
+    version = make_version([draft_row("a")])
+    release(version)
+    GatePolicy.objects.filter(dataset=version.dataset).update(max_known_limitations=9)
+    code, said = ask("examen")
+    assert (code, "política cambió" in said) == (3, True)
+
+
+def test_an_older_signed_version_is_no_longer_the_exam() -> None:
+    old = make_version([draft_row("a", blocking=True)])
+    release(make_version([draft_row("a", blocking=True), draft_row("b", REFUSAL, blocking=True)]))
+    release(old)
+    code, said = ask("examen")
+    assert (code, "la última firmada es examen v2" in said) == (3, True)
+
+
+def test_a_failed_kind_is_not_outweighed_by_a_later_run_of_another_kind() -> None:
+    version = make_version([draft_row("a", blocking=True)])
+    failed = release(version)
+    Scoring.objects.filter(run=failed).update(is_current=False)
+    Run.objects.filter(pk=failed.pk).update(model_kind="real")
+    Scoring.objects.create(run=failed, decision="FAIL", verdict={"decision": "FAIL", "reasons": []}, closed_at=NOW, created_at=NOW)
+    release(version)
+    assert ask("examen")[0] == 1
+
+
+def test_a_version_that_lost_a_case_does_not_run() -> None:
+    version = make_version([draft_row("a"), draft_row("b")])
+    version.revisions.remove(version.revisions.get(case__key="b"))
+    with pytest.raises(NotRunnable, match="ya no son los que se congelaron"):
+        release(version)
+
+
+@pytest.mark.parametrize("config", [{"variant": "con-nombres"}, {"model": "scripted:bonito"}])
+def test_a_release_run_measures_what_goes_out_and_no_variant_of_it(config: dict[str, str]) -> None:
+    nice = {"set": "bonito", "text": draft_output()}
+    version = make_version([draft_row("a", recordings=[{"text": REFUSAL}, nice])])
+    with pytest.raises(NotRunnable, match="para publicar"):
+        release(version, **config)
+    assert finished_run(version, **config).status == Run.Status.FINISHED
 
 
 def test_one_commit_s_newest_run_counts_even_when_it_failed() -> None:

@@ -28,6 +28,12 @@ WRONG = draft_output(startHour=20)
 SHA = "a" * 40
 
 
+@pytest.fixture(autouse=True)
+def _outside_a_checkout(settings: Any, tmp_path: Path) -> None:
+    """Where git cannot tell, --commit may name any commit."""
+    settings.BASE_DIR = tmp_path
+
+
 @pytest.fixture
 def refusing(settings: Any) -> Iterator[LoopbackProvider]:
     with LoopbackProvider() as provider:

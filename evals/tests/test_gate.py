@@ -46,7 +46,7 @@ def test_a_clean_scripted_run_passes_and_says_that_no_model_was_measured():
 
 
 def test_a_clean_real_run_passes_and_says_no_such_thing():
-    verdict = judge(facts=REAL)
+    verdict = judge(facts=REAL, policy=limit("correct", ">=", 0.9))
     assert verdict.decision == PASS
     assert CODE_ONLY not in texts(verdict, PASS)
 
@@ -311,10 +311,29 @@ def test_without_a_baseline_a_drop_is_a_note_and_no_silent_pass(baseline):
     assert "Casos correctos: 23/25 (92 %, IC 95 % 75–98 %), no se pudo comparar: no hay línea base." in texts(verdict, PASS)
 
 
-def test_a_policy_without_thresholds_says_so_on_real_runs():
-    text = "La política no pone umbrales de producto: solo se juzgó lo que siempre se exige."
-    assert text in texts(judge(facts=REAL), PASS)
-    assert text not in texts(judge(), PASS)
+def test_a_policy_without_thresholds_lets_no_real_run_pass():
+    text = "La política no pone umbrales de producto: nadie ha escrito qué tan bien debe responder un modelo real."
+    assert texts(judge(facts=REAL), INCONCLUSIVE) == [text]
+    assert judge().decision == PASS
+
+
+# --- A PASS rests on figures ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("facts", [SCRIPTED, REAL])
+def test_nothing_graded_is_no_pass(facts):
+    assert decide({}, facts=facts, policy=limit("correct", ">=", 0)).decision == INCONCLUSIVE
+
+
+def test_a_result_without_a_grade_is_no_pass():
+    assert texts(judge(facts=replace(SCRIPTED, expected=26, measured=26)), INCONCLUSIVE) == ["Calificados: 25 de 26 resultados."]
+
+
+def test_a_scripted_run_in_which_no_invariant_was_measured_is_no_pass():
+    alone = {"correct": figure("correct", 0, 25)}
+    verdict = decide(alone, facts=SCRIPTED, policy=NO_LIMITS)
+    assert verdict.decision == INCONCLUSIVE
+    assert "no hay en qué apoyar un veredicto" in verdict.reasons[0].text
 
 
 # --- Known limitations --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_a_stopped_run_keeps_what_it_asked_and_goes_on_later(desk: Site, tmp_pat
 
 def test_a_second_signal_leaves_at_once_and_the_rest_waits_for_the_lease(desk: Site, tmp_path: Path) -> None:
     slow, quick = tmp_path / "slow.jsonl", tmp_path / "quick.jsonl"
-    start_model(desk, slow, delay_ms=18_000)
+    model = start_model(desk, slow, delay_ms=18_000)
     process = start_run(desk, slow, after_calls=4)
     run = newest_run(desk)
     os.kill(process.pid, signal.SIGINT)
@@ -82,7 +83,9 @@ def test_a_second_signal_leaves_at_once_and_the_rest_waits_for_the_lease(desk: S
     assert time.monotonic() - sent < 2
     assert statuses(desk, run) == {"claimed": 4, "pending": CASES - 4}
     leases = dict(desk.rows("SELECT id, lease_until FROM evals_result WHERE status = 'claimed'"))
-    start_model(desk, quick, delay_ms=5)
+    model.kill()
+    model.wait(timeout=20)
+    start_model(desk, quick, delay_ms=5, port=urlsplit(desk.environment["LLM_BASE_URL"]).port or 0)  # a run goes on with its server
     assert desk.manage("eval_resume", str(run), check=False).returncode == 2
     assert calls_in(quick) == CASES
     assert_complete_and_single(desk, run)

@@ -135,7 +135,7 @@ def test_a_draft_that_was_due_is_never_undue():
         (drafted(effect=EffectCheck(correct=True)), Mark(1)),
         (drafted(effect=EffectCheck(correct=False, detail="apareció otra reserva")), Mark(0, "apareció otra reserva")),
         (drafted(effect=EffectCheck(correct=False)), Mark(0, "la reserva que apareció no es la esperada")),
-        (drafted(), Mark(0, "no se comprobó qué reserva crea")),
+        (drafted(), Mark(None, "no se comprobó qué reserva crea")),
         (rejected(), Mark(0, "no hubo borrador que confirmar")),
         (rejected(effect=EffectCheck(correct=False, detail="nada")), Mark(0, "no hubo borrador que confirmar")),
     ],

@@ -142,7 +142,7 @@ def test_less_is_better_where_it_is():
 
 def test_it_says_how_small_a_change_so_few_cases_can_show():
     rows = tuple(row(f"caso-{number}") for number in range(60))
-    shown = " ".join(text.render(against(20, 22, rows=rows)).split())
+    shown = " ".join(text.render(against(20, 22, rows=rows, expected=60)).split())
     assert "Con 60 casos no se distinguen cambios de menos de 13 puntos, y eso si todos van en el mismo sentido." in shown
     assert "no se distinguen" not in text.render(REPORT)
 

@@ -54,8 +54,8 @@ def test_a_case_without_a_recording_is_an_error_and_never_a_pass() -> None:
 
 def test_it_copies_in_what_can_change_later() -> None:
     version = make_version([draft_row("a")], max_known_limitations=4)
-    run = new_run(version, commit="abcdef1234", temperature=0.5, variant="con-nombres", purpose="release")
-    assert (run.commit, run.temperature, run.prompt_variant, run.purpose) == ("abcdef1234", 0.5, "con-nombres", "release")
+    run = new_run(version, commit="abcdef1234", temperature=0.5, variant="con-nombres")
+    assert (run.commit, run.temperature, run.prompt_variant) == ("abcdef1234", 0.5, "con-nombres")
     assert run.policy is not None
     assert run.policy["max_known_limitations"] == 4
     assert len(run.prompt_hash) == 64

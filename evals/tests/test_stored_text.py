@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import DataError
 
 from assistant.llm.scripted import ScriptedModel
 from assistant.tests.loopback_provider import Call, LoopbackProvider, Reply, completion, json_reply
@@ -15,6 +16,7 @@ from evals.services import rescore_run
 from evals.targets.booking import BookingAssistant
 from evals.tests.commands import Done, point_at, run_command
 from evals.tests.desk import NOW, draft_row, make_version, outcome_in
+from evals.values import Outcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NUL, HIGH, LOW = "\0", "\ud83d", "\udc80"
@@ -163,10 +165,14 @@ def test_a_crash_that_quotes_such_text_is_one_error_and_no_more(tmp_path: Path, 
     assert_storable(run)
 
 
+def hostile_reason(self: BookingAssistant, case: Any, model: Any) -> Outcome:
+    return Outcome("rejected", reason=HOSTILE)
+
+
 def test_without_escapes_the_reason_of_a_score_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control of the test above: half a pair is refused by both databases."""
-    monkeypatch.setattr(BookingAssistant, "run", crash)
-    monkeypatch.setattr("evals.grading.storable_text", lambda text: text)
+    """The control: a score's reason quotes what came out, and half a pair is refused by both databases."""
+    monkeypatch.setattr(BookingAssistant, "run", hostile_reason)
     make_version([draft_row("b", **FACTS)])
-    with pytest.raises(UnicodeEncodeError):
+    monkeypatch.setattr("evals.grading.storable_text", lambda text: text)
+    with pytest.raises((UnicodeEncodeError, ValueError, DataError)):
         run_command("eval_run", "examen")

@@ -1,11 +1,14 @@
 """`manage.py eval_resume RUN`: finish a run that stopped."""
 
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from assistant.llm import ModelError
+from evals.checkout import current_commit
 from evals.management.arguments import read_micro_usd
 from evals.management.running import Outputs, finish_on_screen
 from evals.models import Run
@@ -32,6 +35,7 @@ class Command(BaseCommand):
             run = resume_run(
                 run=run,
                 retry_errors=options["retry_errors"],
+                commit=current_commit(Path(settings.BASE_DIR)),
                 by=None,
                 now=timezone.now(),
                 max_cost_micro_usd=options["max_cost"],

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from assistant.llm import ModelError
-from evals.checkout import current_commit
+from evals.checkout import current_commit, same_commit
 from evals.management.arguments import read_commit, read_count, read_micro_usd, read_temperature
 from evals.management.lookups import find_dataset
 from evals.management.running import Outputs, finish_on_screen
@@ -90,7 +90,6 @@ def _find_version(dataset: Dataset, asked: str | None) -> DatasetVersion:
 
 
 def _config(dataset: Dataset, options: dict[str, Any]) -> RunConfig:
-    commit = options["commit"]
     return RunConfig(
         model=options["model"],
         target=options["target"] or dataset.target,
@@ -99,7 +98,16 @@ def _config(dataset: Dataset, options: dict[str, Any]) -> RunConfig:
         repetitions=options["repetitions"],
         concurrency=options["concurrency"],
         purpose=options["purpose"],
-        commit=current_commit(Path(settings.BASE_DIR)) if commit is None else commit,
+        commit=_commit(options["commit"]),
         max_cost_micro_usd=options["max_cost"],
         queue=options["queue"],
     )
+
+
+def _commit(asked: str | None) -> str:
+    """What is judged. Inside a checkout only what is checked out can be: a release must not carry another commit's name."""
+    here = current_commit(Path(settings.BASE_DIR))
+    if asked and here and not same_commit(asked, here):
+        sentence = f"Este checkout está en {here}, no en {asked}: cambia de commit (o guarda tus cambios) antes de correr."
+        raise CommandError(sentence, returncode=ExitCode.MISUSED)
+    return here or asked or ""

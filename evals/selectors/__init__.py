@@ -1,0 +1,20 @@
+"""Compound reads of the desk."""
+
+from evals.selectors.figures import aggregates_of, gate_facts, stored_aggregates
+from evals.selectors.reports import report_of, report_rows, report_without_rows
+from evals.selectors.runs import baseline_for, baseline_run, is_dead, policy_of, progress_of, runs_that_need_help
+
+__all__ = [
+    "aggregates_of",
+    "baseline_for",
+    "baseline_run",
+    "gate_facts",
+    "is_dead",
+    "policy_of",
+    "progress_of",
+    "report_of",
+    "report_rows",
+    "report_without_rows",
+    "runs_that_need_help",
+    "stored_aggregates",
+]
