@@ -82,7 +82,7 @@ def render_day_page(
     grids = sorted(day_grids(viewer.date), key=lambda day: list(Sport).index(Sport(day.court.sport)))
     shown_form = form or _form_of_the_query(request, viewer)
     shown_form.offer(courts=[day.court for day in grids], dates=days)
-    _match_court_and_sport(shown_form, grids)
+    _match_sport(shown_form, grids)
     context = {
         "viewer": viewer,
         "days": [Link(_address(day, viewer.sport), day, day == viewer.date) for day in days],
@@ -130,21 +130,11 @@ def _form_of_the_query(request: HttpRequest, viewer: Viewer) -> BookingForm:
     )
 
 
-def _match_court_and_sport(form: BookingForm, grids: list[CourtDay]) -> None:
-    """A form being filled gets the sport of its court, or the first free court of its sport. What a person sent stays as it is."""
-    if form.is_bound:
-        return
+def _match_sport(form: BookingForm, grids: list[CourtDay]) -> None:
+    """A form that is being filled gets the sport of its court. What a person sent stays as it is."""
     sports = {str(day.court.pk): day.court.sport for day in grids}
-    court, sport = form.text("court"), form.text("sport")
-    if court in sports:
-        form.initial["sport"] = sports[court]
-    elif sport and form.asked_hours():
-        form.initial["court"] = next((str(day.court.pk) for day in grids if _is_free(day, sport, form)), "")
-
-
-def _is_free(day: CourtDay, sport: str, form: BookingForm) -> bool:
-    wanted = form.asked_hours()
-    return day.court.sport == sport and not any(row.is_taken for row in day.hours if row.hour in wanted)
+    if not form.is_bound and form.text("court") in sports:
+        form.initial["sport"] = sports[form.text("court")]
 
 
 def _cards(viewer: Viewer, grids: list[CourtDay], form: BookingForm) -> list[CourtCard]:

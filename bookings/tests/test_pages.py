@@ -182,17 +182,14 @@ def test_a_refused_form_keeps_what_was_sent_and_says_why_beside_it(rf: RequestFa
     assert html.index('id="reservar"') < html.index('id="dia"')
 
 
-def test_a_proposal_without_a_court_gets_the_first_free_one(
-    rf: RequestFactory, account: User, court: Court, other: Member, now: dt.datetime
-) -> None:
-    second = Court.objects.create(name="Fulbito 2", sport="fulbito", price_centimos_per_hour=5000)
-    Court.objects.create(name="Red 1", sport="voley", price_centimos_per_hour=4000)
-    book(member=other, court=court, request=BookingRequest("fulbito", TUESDAY, 20, 1), now=now)
-    wanted = {"sport": "fulbito", "date": TUESDAY.isoformat(), "startHour": 19, "hours": 2, "teamName": "Los Pumas", "proposal": 5}
+def test_a_proposal_fills_the_form_and_marks_its_hours(rf: RequestFactory, account: User, court: Court) -> None:
+    wanted = {"court": court.pk, "date": TUESDAY.isoformat(), "startHour": 19, "hours": 2, "teamName": "Los Pumas", "proposal": 5}
     html = render(rf, account, form=BookingForm(initial=wanted)).content.decode()
-    assert f'<option value="{second.pk}" selected>' in html
-    assert len(re.findall(f'aria-current="true" data-court="{second.pk}"', html)) == 2
-    assert '<option value="19" selected>' in html
+    for value in ("fulbito", court.pk, "2026-03-10", 19):
+        assert f'<option value="{value}" selected>' in html
+    assert re.search(r'name="hours" value="2"[^>]*checked', html)
+    assert 'name="proposal" value="5"' in html
+    assert re.findall(rf'aria-current="true" data-court="{court.pk}" data-hour="(\d+)"', html) == ["19", "20"]
 
 
 def test_each_page_has_its_own_idempotency_key(neighbour: Client, court: Court) -> None:

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const form = () => document.querySelector("form[data-booking]");
-  const soles = (centimos) => "S/ " + (centimos / 100).toLocaleString("es-PE", { minimumFractionDigits: 2 });
+  const soles = (centimos) => "S/\u00a0" + (centimos / 100).toLocaleString("es-PE", { minimumFractionDigits: 2 });
   const courts = () => JSON.parse(document.getElementById("canchas")?.textContent || "{}");
   const chosenText = (select) => (select.value ? select.selectedOptions[0].textContent.trim() : "");
 
@@ -82,12 +82,25 @@
     label.addEventListener("change", (event) => passwords.forEach((input) => { input.type = event.target.checked ? "text" : "password"; }));
   }
 
+  /* A text area with a limit counts what is left: <textarea maxlength="300" data-counter="id of the element that shows it">. */
+  const count = (area) => {
+    const left = area.maxLength - area.value.length;
+    document.getElementById(area.dataset.counter).textContent = left === 1 ? "Queda 1 carácter." : `Quedan ${left} caracteres.`;
+  };
+  document.addEventListener("input", (event) => event.target.matches("textarea[data-counter]") && count(event.target));
+  document.querySelectorAll("textarea[data-counter]").forEach(count);
+
   /* Another day in the grid is another day in the form, unless the form holds a proposal. */
   document.addEventListener("htmx:afterSettle", (event) => {
     const booking = form(), day = document.getElementById("dia");
     if (booking && event.target === day && !booking.elements.proposal.value) booking.elements.date.value = day.dataset.date;
     start();
   });
+
+  /* When the day does not arrive by itself, the browser goes there, and says what is wrong. */
+  for (const failure of ["htmx:sendError", "htmx:responseError"]) {
+    document.addEventListener(failure, (event) => location.assign(event.detail.pathInfo.requestPath));
+  }
 
   const start = () => {
     const booking = form();
