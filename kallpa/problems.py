@@ -1,5 +1,6 @@
 """Errors of the API as problem documents (RFC 9457): a Spanish sentence for people, codes for programs."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -11,6 +12,8 @@ from rest_framework.exceptions import APIException, NotFound, Throttled, Validat
 from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
 from rest_framework.serializers import CharField, DictField, IntegerField, ListField, Serializer
+
+logger = logging.getLogger(__name__)
 
 BUSY_RETRY_S = 2
 TITLES = {
@@ -98,6 +101,7 @@ def _as_problem(error: Exception) -> Problem | None:
         case Problem():
             return error
         case OperationalError() | InterfaceError():
+            logger.error("The database does not answer: %s", error, exc_info=error)
             return Problem(503, "BUSY", retry_after_s=BUSY_RETRY_S)
         case ValidationError():
             return Problem(400, "INVALID", errors=_sentences(error.detail))

@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "kallpa.busy.BusyDatabaseMiddleware",
 ]
 ROOT_URLCONF = "kallpa.urls"
 WSGI_APPLICATION = "kallpa.wsgi.application"
