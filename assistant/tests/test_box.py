@@ -138,6 +138,18 @@ def test_other_answers_keep_the_words_and_the_day(rosa: Client, court: Court, sa
     assert chosen(page).get("proposal", "") == ""
 
 
+def test_with_htmx_the_same_page_comes_with_the_parts_that_change(rosa: Client, court: Court, said: Said) -> None:
+    fields = urlencode({"text": TEXT})
+    response = rosa.post(
+        PROPOSALS, fields, content_type="application/x-www-form-urlencoded", headers={"HX-Request": "true", "Accept": "*/*"}
+    )
+    page = response.content.decode()
+    assert "Fulbito, martes 10 de marzo, de 19:00 a 21:00" in page
+    changing = re.findall(r'hx-(?:target|select|select-oob)="([^"]+)"', page[page.index("hx-post") : page.index("hx-sync")])
+    assert changing == ["#asistente", "#asistente", "#reservar,#dia"]
+    assert [page.count(f'id="{name}"') for name in ("asistente", "reservar", "dia")] == [1, 1, 1]
+
+
 def test_without_a_model_it_says_so_and_the_form_is_there(rosa: Client, court: Court) -> None:
     page = ask(rosa)
     assert "El asistente no está disponible en este momento. El formulario de reserva funciona igual." in page
