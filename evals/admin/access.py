@@ -1,5 +1,6 @@
 """Who may see and touch what in the desk's admin."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -33,7 +34,7 @@ class KeptAdmin(admin.ModelAdmin):
 class FrozenAdmin(KeptAdmin):
     """Facts: they are read here and written by services."""
 
-    actions = None
+    actions: Sequence[str] | None = None
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -10,10 +10,11 @@ from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, KeptAdmin, ReadOnlyInline, may_read_held_out
 from evals.admin.case_form import FAMILY_CHOICES, CaseForm
-from evals.admin.words import MARK_WORDS, case_lines, say_expected, say_recording
+from evals.admin.words import MARK_WORDS, case_lines, say_recording
 from evals.datasets import lines
 from evals.datasets.revisions import spec_of
 from evals.models import Case, Recording
+from evals.words import say_expected
 
 RIGHT = ("expected_kind", ("expected_sport", "expected_date", "expected_start_hour", "expected_hours"))
 FOLDED = ("collapse",)

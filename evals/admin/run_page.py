@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 
-from evals.admin.words import say_answer, say_expected
+from evals.admin.words import say_answer
 from evals.datasets.revisions import read_spec
 from evals.gate import CODE_ONLY
-from evals.models import CaseRevision, Result, Run, Scoring
-from evals.reports import RunReport
+from evals.models import CaseRevision, Result, Run
 from evals.reports.figures import metric_lines, say_correct, say_operations
 from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_verdict
-from evals.selectors import aggregates_of, baseline_for, progress_of, stored_aggregates
-from evals.values import Reason, policy_from_row, verdict_from_row
+from evals.selectors import progress_of, report_without_rows
+from evals.values import Reason
+from evals.words import say_expected
 
 BLOCKING_FIRST = F("revision__traits__blocking").desc(nulls_last=True)
 
@@ -29,8 +29,7 @@ class ReasonWithRows(NamedTuple):
 
 def run_context(run: Run) -> dict[str, Any]:
     """Verdict, figures and the first failures. Held-out cases are never named, as in every report."""
-    scoring = Scoring.objects.get(run=run, is_current=True)
-    report = _report_without_rows(run, scoring)
+    report = report_without_rows(run)
     reasons = [reason for reason in report.verdict.reasons if reason.text != CODE_ONLY] if report.verdict else []
     closed = _held_out_keys(run, reasons)
     return {
@@ -44,34 +43,6 @@ def run_context(run: Run) -> dict[str, Any]:
         "failed": _first_failures(run),
         "progress": progress_of(run),
     }
-
-
-def _report_without_rows(run: Run, scoring: Scoring) -> RunReport:
-    counts = progress_of(run)
-    return RunReport(
-        run_id=run.pk,
-        dataset=run.version.dataset.slug,
-        version=run.version.number,
-        signed=hasattr(run.version, "signature"),
-        target=run.target,
-        model_kind=run.model_kind,  # type: ignore[arg-type]
-        model_name=run.model_name,
-        prompt_variant=run.prompt_variant,
-        prompt_hash=run.prompt_hash,
-        temperature=run.temperature,
-        repetitions=run.repetitions,
-        purpose=run.purpose,
-        commit=run.commit,
-        recording_set=run.recording_set,
-        status=run.status,
-        expected=run.expected_results,
-        measured=counts["done"],
-        errors=counts["error"],
-        aggregates=stored_aggregates(scoring) if scoring.closed_at else aggregates_of(scoring),
-        baseline=baseline_for(run),
-        policy=policy_from_row(run.policy),
-        verdict=verdict_from_row(scoring.verdict),
-    )
 
 
 def _held_out_keys(run: Run, reasons: Iterable[Reason]) -> set[str]:

@@ -2,21 +2,26 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
+from assistant.llm import ModelError
 from evals.admin.access import FrozenAdmin, may_read_held_out
 from evals.admin.run_page import run_context
-from evals.admin.words import OUTCOME_WORDS, case_lines, say_answer, say_expected
+from evals.admin.words import case_lines, say_answer
 from evals.datasets.revisions import read_spec
 from evals.figures import say_fraction, say_percent, say_usd
 from evals.metrics import METRICS
 from evals.models import Result, Run, Score, Scoring
 from evals.selectors import stored_aggregates
+from evals.services import NotRunnable, cancel_run, rescore_run, resume_run
 from evals.values import Outcome
+from evals.words import OUTCOME_WORDS, say_expected
 
 RECENT_RUNS = 15
 
@@ -28,6 +33,42 @@ class RunAdmin(FrozenAdmin):
     list_per_page = 50
     change_form_template = "admin/evals/run/change_form.html"
     show_facets = admin.ShowFacets.NEVER
+    actions = ("resume", "retry_errors", "cancel", "rescore")
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evals.add_run")
+
+    @admin.action(description="Seguir con lo que falta", permissions=["operate"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._resume(request, queryset, retry_errors=False)
+
+    @admin.action(description="Preguntar otra vez lo que terminó en error", permissions=["operate"])
+    def retry_errors(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._resume(request, queryset, retry_errors=True)
+
+    def _resume(self, request: HttpRequest, queryset: QuerySet[Run], *, retry_errors: bool) -> None:
+        for run in queryset:
+            try:
+                again = resume_run(run=run, retry_errors=retry_errors, by=_user(request), now=timezone.now(), queue=True)
+            except (NotRunnable, ModelError) as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                done = again.status == Run.Status.FINISHED
+                self.message_user(request, f"La {run} no tiene nada pendiente." if done else f"La {run} está en cola.")
+
+    @admin.action(description="Cancelar para siempre", permissions=["operate"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        for run in queryset:
+            self.message_user(request, f"La {run} se canceló." if cancel_run(run=run) else f"La {run} ya había terminado.")
+
+    @admin.action(description="Calificar otra vez, sin preguntar al modelo", permissions=["operate"])
+    def rescore(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        for run in queryset:
+            try:
+                scoring = rescore_run(run=run, by=_user(request), now=timezone.now())
+                self.message_user(request, f"La {run} se calificó otra vez: {scoring.decision}.")
+            except NotRunnable as error:
+                self.message_user(request, str(error), messages.ERROR)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         current = Prefetch("scorings", Scoring.objects.filter(is_current=True), to_attr="current_scorings")
@@ -52,6 +93,11 @@ class RunAdmin(FrozenAdmin):
         run = self.get_object(request, object_id)
         shown = run_context(run) if run and self.has_view_permission(request, run) else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # noqa: S101 -- nobody anonymous passes the admin's door
+    return request.user
 
 
 def _current_scoring(run: Run) -> Scoring | None:

@@ -5,42 +5,14 @@ from typing import Any
 
 from django.utils.formats import date_format
 
-from assistant.drafts import Draft, parse_output
-from bookings.rules import SPORT_LABELS
+from assistant.drafts import parse_output
 from evals.datasets import lines
 from evals.datasets.rows import content_of, traits_of
 from evals.models import Case, Recording, Result
-from evals.values import CaseSpec, DraftFields, Expected, Outcome
+from evals.values import CaseSpec, Outcome
+from evals.words import OUTCOME_WORDS, say_draft, say_expected, say_outcome
 
-OUTCOME_WORDS = {"draft": "borrador", "clarify": "pregunta", "refuse": "declina", "rejected": "salida rechazada"}
 MARK_WORDS = {True: "sí", False: "no", None: "sin marcar"}
-
-
-def say_draft(draft: DraftFields | Draft) -> str:
-    """`Fulbito, martes 10/03, de 19 a 20 h`."""
-    sport = dict(SPORT_LABELS).get(draft.sport, draft.sport)  # type: ignore[call-overload]
-    return f"{sport}, {date_format(draft.date, 'l d/m')}, de {draft.start_hour} a {draft.start_hour + draft.hours} h"
-
-
-def say_expected(expected: Expected) -> str:
-    """What is right, in one line."""
-    if expected.draft:
-        return say_draft(expected.draft)
-    said = {
-        "text": expected.text,
-        "labels": ", ".join(expected.labels) or "ninguna etiqueta",
-        "route": expected.route,
-        "tools": ", ".join(expected.tools) or "ninguna herramienta",
-    }
-    return said.get(expected.kind, str(Case.Kind(expected.kind).label))
-
-
-def say_outcome(outcome: Outcome) -> str:
-    """What came out, in one line."""
-    if outcome.draft:
-        return say_draft(outcome.draft)
-    detail = outcome.said or outcome.reason
-    return f"{OUTCOME_WORDS.get(outcome.kind, outcome.kind)}{f': {detail}' if detail else ''}"
 
 
 def say_answer(result: Result) -> str:

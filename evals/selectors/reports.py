@@ -8,13 +8,13 @@ from typing import Any
 from django.db.models.fields.json import KeyTextTransform
 
 from evals.datasets.revisions import read_spec
-from evals.metrics.answers import KIND_WORDS, name_kind
 from evals.metrics.metric import FAILED, PASSED
 from evals.models import Result, Run, Score, Scoring
 from evals.reports import ReportRow, RunReport
 from evals.selectors.figures import aggregates_of, stored_aggregates
 from evals.selectors.runs import baseline_for, progress_of
-from evals.values import CaseSpec, DraftFields, Mark, Outcome, policy_from_row, verdict_from_row
+from evals.values import CaseSpec, Mark, Outcome, policy_from_row, verdict_from_row
+from evals.words import say_expected, say_outcome
 
 SHOWN_METRICS = ("correct", "blocking_passed", "never_say_violations", "effects_correct")
 REPORT_CHUNK = 200
@@ -89,8 +89,8 @@ def _report_row(result: Result, case: CaseSpec, marks: Mapping[str, Mark]) -> Re
         held_out=case.held_out or result.revision.case.held_out,
         known_limitation=case.known_limitation,
         status=_row_status(result, marks),
-        expected=describe_expected(case),
-        got=describe_outcome(outcome) if outcome else result.error_detail,
+        expected=say_expected(case.expected),
+        got=say_outcome(outcome) if outcome else result.error_detail,
         reasons=tuple(mark.reason for mark in marks.values() if mark.reason and mark.value != 1.0),
     )
 
@@ -102,24 +102,6 @@ def _row_status(result: Result, marks: Mapping[str, Mark]) -> Any:
         return "sin correr"
     wanted = [marks["correct"].value, marks.get("blocking_passed", PASSED).value, marks.get("effects_correct", PASSED).value]
     return "pasa" if wanted == [1.0, 1.0, 1.0] and not marks.get("never_say_violations", FAILED).value else "falla"
-
-
-def describe_expected(case: CaseSpec) -> str:
-    """What the case expects, in few Spanish words."""
-    expected = case.expected
-    if expected.draft:
-        return _describe_draft(expected.draft)
-    details = {"text": expected.text, "labels": ", ".join(expected.labels), "route": expected.route, "tools": ", ".join(expected.tools)}
-    return details.get(expected.kind) or KIND_WORDS[expected.kind]
-
-
-def describe_outcome(outcome: Outcome) -> str:
-    """What came out, in few Spanish words, with the code of a rejection."""
-    return _describe_draft(outcome.draft) if outcome.draft else name_kind(outcome)
-
-
-def _describe_draft(draft: DraftFields) -> str:
-    return f"{draft.sport} {draft.date:%d/%m/%Y}, {draft.start_hour} a {draft.start_hour + draft.hours} h"
 
 
 def _changed_between_repetitions(run: Run) -> tuple[str, ...]:

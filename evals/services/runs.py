@@ -82,12 +82,20 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
 
 @transaction.atomic
 def resume_run(
-    *, run: Run, retry_errors: bool, by: User | None, now: datetime, commit: str = "", max_cost_micro_usd: int | None = None
+    *,
+    run: Run,
+    retry_errors: bool,
+    by: User | None,
+    now: datetime,
+    commit: str = "",
+    max_cost_micro_usd: int | None = None,
+    queue: bool = False,
 ) -> Run:
     """Opens a stopped run again; with `retry_errors` its errors are asked again, and a closed run gets a new scoring.
 
     `commit` is what would answer now ("" when nobody can tell); a run goes on only with what it began with.
-    `max_cost_micro_usd` is a new limit for the whole run. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
+    `max_cost_micro_usd` is a new limit for the whole run; with `queue`, help is asked for on commit.
+    Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
     """
     run = Run.objects.select_for_update(of=("self",)).select_related("version__dataset").get(pk=run.pk)
     if run.status == Run.Status.CANCELLED:
@@ -106,6 +114,8 @@ def resume_run(
     if run.status != Run.Status.RUNNING:  # whoever works on it goes on
         run.status, run.finished_at = Run.Status.QUEUED, None
     run.save(update_fields=["status", "finished_at", "max_cost_micro_usd"])
+    if queue:
+        transaction.on_commit(lambda: queue_help(run.pk))
     return run
 
 

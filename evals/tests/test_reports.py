@@ -3,6 +3,7 @@
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ PASSING = decide(FIGURES, facts=GateFacts("scripted", 14, 14), policy=Policy())
 
 
 def row(key="clara-1", status="pasa", **facts):
-    usual = {"repetition": 1, "category": "clara", "blocking": False, "expected": "draft fulbito", "got": "draft fulbito"}
+    usual: dict[str, Any] = {"repetition": 1, "category": "clara", "blocking": False, "expected": "draft fulbito", "got": "draft fulbito"}
     return ReportRow(key=key, status=status, **(usual | facts))
 
 
