@@ -22,11 +22,17 @@ PLACEHOLDERS = {
 }
 KIND_OF = {read_sheet(shown).plain: kind for kind, shown in PLACEHOLDERS.items()}
 PLACEHOLDER = re.compile("|".join(map(re.escape, KIND_OF)))
-EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]++(?:@|\s{1,2}@\s{1,2}|@\s)(?P<dotted>[\w-]++(?:\.[\w-]++)++)"
-    r"|(?<![\w.+-])[\w.+-]++(?:\s+(?:punto|guion)\s+[\w.+-]++){0,3}\s{1,2}[(\[]?arroba[)\]]?\s{1,2}"
-    r"(?P<spoken>[\w-]++(?:\.[\w-]++)++|[\w-]++(?:\s+punto\s+[\w-]++){1,3})"
+LOCAL_PART = re.compile(r"[\w.+-]++")
+DOMAIN = r"(?P<domain>[\w-]++(?:\.[\w-]++)++)"
+SPOKEN_DOT = r"\s{1,2}[(\[]?punto[)\]]?\s{1,2}"
+AT_DOMAIN = re.compile(
+    rf"(?:(?:@|\s{{1,2}}@\s{{1,2}}|@\s|\s?[(\[]at[)\]]\s?)|(?:{SPOKEN_DOT}[\w.+-]++){{0,3}}\s{{1,2}}[(\[]?arroba[)\]]?\s{{1,2}})"
+    rf"(?:(?P<spoken>[\w-]++(?:{SPOKEN_DOT}(?=[^\W\d_])[\w-]++){{1,3}})|{DOMAIN})"
 )
+HANDLE = re.compile(rf"\s@{DOMAIN}")  # «ana @example.com», which could also be «síguenos en @canchas.pe»
+MAIL_HOST = re.compile(r"\s@(?:gmail|hotmail|outlook|yahoo|icloud|live|msn|proton|protonmail)\.")
+MAIL_WORD = re.compile(r"(?<![a-z])(?:correo|e-?mail|mail)(?: electronico)?(?:\s?:|\ses|\sa)?\s$")
+UP_TO_A_LETTER = re.compile(r".*\.(?=[^\W\d_])[\w-]+")
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,28 @@ def find_personal_data(text: str, *, known_names: Iterable[str] = ()) -> list[Sp
 
 
 def find_emails(plain: str) -> list[Span]:
-    """Addresses with @ (spaces around it or not), or spoken: «nombre arroba dominio punto com»."""
-    matches = EMAIL.finditer(plain)
-    return [Span(*match.span(), "email") for match in matches if _ends_in_letters(match["dotted"] or match["spoken"])]
+    """Addresses with @ (spaces around it or not), or spoken: «nombre arroba dominio punto com». «@ 4.50» is a price."""
+    found: list[Span] = []
+    at = 0
+    while local := LOCAL_PART.search(plain, at):
+        match = AT_DOMAIN.match(plain, local.end()) or HANDLE.match(plain, local.end())
+        end = _end_of_domain(match) if match and (match.re is AT_DOMAIN or _is_address(plain, local)) else None
+        if end:
+            found.append(Span(local.start(), end, "email"))
+        at = end or local.end()
+    return found
 
 
-def _ends_in_letters(domain: str) -> bool:
-    """Whether the last label of a domain begins with a letter: «@ 4.50» is a price."""
-    return re.split(r"[.\s]", domain)[-1][0].isalpha()
+def _is_address(plain: str, local: re.Match[str]) -> bool:
+    """Whether a word before « @…» is the local part of an address: by its form, by the word before it, or by the host behind."""
+    word_before = MAIL_WORD.search(plain[max(0, local.start() - 24) : local.start()])
+    like_one = re.search(r"[^\W\d_]", local[0]) and re.search(r"[\d._+-]", local[0])
+    return bool(like_one or word_before or MAIL_HOST.match(plain, local.end()))
+
+
+def _end_of_domain(match: re.Match[str]) -> int | None:
+    """Where the domain ends: behind its last label that begins with a letter; None when there is none."""
+    if match["spoken"] if match.re is AT_DOMAIN else None:
+        return match.end()
+    domain = UP_TO_A_LETTER.match(match.string, *match.span("domain"))
+    return domain.end() if domain else None

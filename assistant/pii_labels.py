@@ -1,28 +1,36 @@
-"""Words that say what the number next to them is, folded: without capitals and accents."""
+"""Words that say what the number next to them is, folded. `other` and `money`: no person's; `paper`: not that of a document."""
 
 LABELS = {
     "dni": (
         "dni documento documentos doc identidad reniec socio socia socios socias jugador jugadora jugadores jugadoras "
-        "lista capitan capitana delegado delegada arquero invitado invitada cliente titular participante"
+        "lista capitan capitana delegado delegada arquero invitado invitada titular participante"
     ),
     "ruc": "ruc rucs",
-    "ce": "ce extranjeria carne carnet carnets carnes",
+    "ce": "ce extranjeria extranjero extranjera migraciones ptp carne carnet carnets carnes",
     "phone": (
         "cel celu celular celulares cell movil moviles fono fonos tel telf tlf tfno telef telefono telefonos telefonico "
         "fijo fijos wsp wpp wasap wasa guasap whatsapp whats wa llama llame llamo llamar llamen llamarme llamarlo "
-        "llamarla llamame llameme llamanos llamenos timbra timbrar timbrame timbras timbre anexo contacto"
+        "llamarla llamame llameme llamanos llamenos timbra timbrar timbrame timbras timbre anexo contacto "
+        "comunicarse comunicarme comunicate comuniquese marcar marque"
     ),
     "cci": "cci ccis interbancario interbancaria interbancarios",
     "card": "tarjeta tarjetas visa mastercard amex diners debito credito",
     "money": "monto importe presupuesto saldo total precio costo",
     "other": (
-        "pedido pedidos operacion operaciones op boleta boletas proforma orden ordenes compra ticket tickets tique "
-        "codigo codigos clave contrasena password pin token cupon vale serie series medidor lectura suministro contrato "
-        "contratos expediente exp guia remision resolucion seguimiento tracking rastreo envio encomienda constancia "
+        "pedido pedidos operacion operaciones op boleta boletas proforma orden ordenes ticket tickets tique "
+        "codigo codigos cod clave contrasena password pin token cupon serie series medidor lectura suministro contrato "
+        "contratos expediente exp guia remision resolucion seguimiento tracking rastreo encomienda constancia "
         "voucher comprobante transaccion referencia ref lote producto barras hash imei chip placa postal poliza soat "
-        "folio partida recibo recibos tramite inventario patrimonio modelo licencia brevete matricula isbn sku acta "
-        "autorizacion ubigeo version fecha fechas nacimiento nacido naci universitario universitaria pasaporte "
-        "incidencia reclamo solicitud deposito transferencia secuencia kilometraje certificado denuncia"
+        "folio partida recibo recibos tramite inventario patrimonio modelo licencia brevete matricula isbn sku "
+        "autorizacion ubigeo universitario universitaria pasaporte "
+        "incidencia reclamo solicitud secuencia kilometraje certificado denuncia oc wifi correlativo"
     ),
+    "paper": "fecha fechas nacimiento nacido naci deposito transferencia envio compra factura facturas version acta",
 }
 KIND_OF_WORD = {word: kind for kind, words in LABELS.items() for word in words.split()}
+COUNTED = (  # what stands behind an amount or a count
+    "soles sol lucas mangos dolares euros usd pen personas habitantes seguidores vistas visitas hinchas espectadores asistentes usuarios "
+    "puntos metros pasos millones km kg"
+)
+HASTY = "al el es del de n no nro a y e o con porfa pa para por gracias plis pls"  # written together with a number
+HASTY_WORDS = {*HASTY.split(), *KIND_OF_WORD}

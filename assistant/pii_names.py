@@ -8,21 +8,22 @@ from typing import NamedTuple
 
 from assistant.pii_text import WALL, Span, read_sheet
 
-WORD = re.compile(r"[^\W\d_]+(?:['’´`][^\W\d_]+)*")
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PARTICLES = frozenset({"de", "del", "la", "las", "los", "y", "san", "santa", "da", "dos", "von"})
-PLAIN_GAP = re.compile(r"\s{1,3}|\s?-\s?")
+SPACE = re.compile(r"\s{1,3}")
+HYPHEN = re.compile(r"\s?-\s?")
 COMMA = re.compile(r"\s?,\s{0,2}")
-TITLES = r"(?:(?:don|dona|dr|dra|prof|profesor|profesora|padre|sr|sra|general|capitan)\.?\s+)?"
+TITLES = r"(?:(?:don|dona|dr|dra|prof|profesor|profesora|padre|sr|sra|general)\.?\s+)?"
 PLACES = (
     r"jr|jiron|av|avda|avenida|ca|calle|psje|pje|pasaje|prolongacion|carretera|alameda|malecon|ovalo|plaza|plazuela|puente|parque|"
-    r"urb|urbanizacion|aa\.?hh|a\.\s?h|asentamiento|barrio|sector|mz|conjunto|residencial|condominio|edificio|"
+    r"urb|urbanizacion|aa\.?hh|a\.\s?h|asentamiento|barrio|sector|conjunto|residencial|condominio|edificio|"
     r"colegio|cole|escuela|i\.\s?e|ie|iep|institucion|educativa|instituto|universidad|academia|jardin|nido|biblioteca|hospital|posta|clinica|"
     r"losa|cancha|canchita|campo|estadio|coliseo|complejo|polideportivo|gimnasio|tribuna|pabellon|auditorio|sala|piscina|"
-    r"club|equipo|deportivo|atletico|sport|sporting|juventud|union|asociacion|fundacion|pena|barra|promocion|"
+    r"club|equipo|deportivo|atletico|sport|sporting|juventud|union|asociacion|fundacion|promocion|"
     r"copa|copita|trofeo|torneo|campeonato|liga|cuadrangular|triangular|premio|memorial|clasico"
 )
 BEFORE_A_PLACE = re.compile(rf"(?<![^\W\d_])(?:{PLACES})[\s.\"'«“”°]{{1,4}}{TITLES}$")
-AFTER_A_CLUB = re.compile(r"[\s\"'»”-]{1,2}(?:f\.?\s?c|s\.?\s?c|c\.?\s?f|a\.?\s?c|futbol club|junior|sporting)(?![^\W\d_])")
+AFTER_A_CLUB = re.compile(r"[\s\"'»”-]{1,2}(?:f\.?\s?c|s\.?\s?c|c\.?\s?f|a\.?\s?c|futbol club)(?![^\W\d_])")
 SIGHT = 40
 
 
@@ -107,14 +108,15 @@ def _reach(plain: str, words: list[Word], at: int, name: Name) -> int:
 
 
 def _follows(plain: str, words: list[Word], at: int, place: int, name: Name) -> bool:
-    """Whether the word at `place` goes on the name: after a space or hyphen, or after "Surname Surname," with the given name."""
+    """Whether the word at `place` goes on the name: behind a space, a hyphen between surnames, or the comma of "Surname, Name"."""
     word = words[place]
     if word.text not in name.lead:
         return False
     gap = plain[words[place - 1].end : word.lead_start if _has_lead(word, name) else word.start]
-    if PLAIN_GAP.fullmatch(gap):
-        return True
-    return bool(COMMA.fullmatch(gap)) and word.text in name.given and {one.text for one in words[at:place]} <= name.surnames
+    only_surnames = {one.text for one in words[at:place]} <= name.surnames
+    if HYPHEN.fullmatch(gap):
+        return words[place - 1].text in name.surnames and word.text in name.surnames
+    return bool(SPACE.fullmatch(gap) or (COMMA.fullmatch(gap) and only_surnames and word.text in name.given))
 
 
 def _has_lead(word: Word, name: Name) -> bool:

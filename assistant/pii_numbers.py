@@ -2,21 +2,24 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from typing import NamedTuple
 
 from assistant.check_digits import is_cci, is_luhn, is_ruc
-from assistant.pii_labels import KIND_OF_WORD
+from assistant.pii_labels import COUNTED, HASTY_WORDS, KIND_OF_WORD
 from assistant.pii_text import WALL, Span
 
 SIGHT = 60  # signs before a number in which a word may say what it is
 NEAR = 40  # the same for words that say it is nobody's
-MAX_DIGITS = 20
+MIN_DIGITS, MAX_DIGITS = 7, 20
+MAX_GROUPS = 6
+MOBILE_DIGITS = 9  # the only number that comes digit by digit
 LENGTHS = (20, 16, 15, 14, 13, 19, 18, 17, 12, 11, 10, 9, 8, 7)  # tried in this order
 GROUP = re.compile(r"[0-9]+")
-JOINT = re.compile(r"\s?[-.\u2010-\u2015\u2212]\s?|[ \t]{1,2}|\) ?-?")
+JOINT = re.compile(r"\s?[-.\u2010-\u2015\u2212]\s?|[ \t]{1,2}|\) ?-?| \(")
 
 WORD = re.compile(r"(?<![a-z])(?:d\. ?n\. ?i|c\. ?e|r\. ?u\. ?c|c\. ?c\. ?i)(?![a-z])|[a-z]+")
-ABOUT_ANOTHER = re.compile(r"[,;!?\n0-9]|(?<![a-z]n)(?<!nro)(?<!num)\.\s")
+ABOUT_ANOTHER = re.compile(r"[,;!?\n0-9]|(?<![a-z])(?:al?|para|nombre)\s|(?<![a-z]n)(?<!nro)(?<!num)\.\s")
 LISTED_BEFORE = re.compile(r"(?:[0-9]+\s?(?:,|;|/|y|e|o)\s?)+$")
 NEXT_IN_LIST = re.compile(r"\s?(?:,\s?y|[,;/-]|y|e|o)?\s?(?:(?:al|el|la)\s)?")
 COPULA_AFTER = re.compile(
@@ -25,23 +28,22 @@ COPULA_AFTER = re.compile(
 BRACKET_AFTER = re.compile(r"\s?\(?\s?")
 MONEY_BEFORE = re.compile(r"(?:s/|s/\.|\$|€|(?<![a-z])(?:usd|pen))\s?$")
 AMOUNT_AFTER = re.compile(
-    r"(?:[.,][0-9]{2})?\s?(?:de\s)?(?:nuevos\s)?(?:soles|sol|lucas|mangos|dolares|euros|usd|pen|personas|habitantes|seguidores|vistas|visitas|"
-    r"puntos|metros|pasos|millones|km|kg)(?![a-z])|\s?[$€%]"
+    rf"(?:[.,][0-9]{{2}})?\s?(?:de\s)?(?:nuevos\s)?(?:{'|'.join(COUNTED.split())})(?![a-z])|(?:[.,][0-9]{{2}})?\s?[$€%]"
 )
 
 PROVINCES = "41|42|43|44|51|52|53|54|56|61|62|63|64|65|66|67|72|73|74|76|82|83|84"
-MOBILE = re.compile(r"(?P<prefix>(?:00)?51)?9[0-9]{8}")
-LANDLINE = re.compile(rf"(?P<prefix>(?:0|(?:00)?51)(?:1(?=[0-9]{{7}}$)|(?:{PROVINCES})(?=[0-9]{{6}}$)))[0-9]+")
+MOBILE = re.compile(r"(?P<prefix>|(?:00)?51)9[0-9]{8}")
+LANDLINE = re.compile(rf"(?P<trunk>0|(?:00)?51)?(?P<city>1(?=[0-9]{{7}}$)|(?:{PROVINCES})(?=[0-9]{{6}}$))[0-9]+")
 MOBILE_SHAPES = {(9,), (3, 3, 3), (2, 3, 4), (3, 2, 2, 2), (3, 6), (5, 4), (3, 2, 4)}
 NAMED_MOBILE_SHAPES = MOBILE_SHAPES | {(1, 4, 4), (1, 8), (1, 2, 2, 2, 2), (2, 2, 2, 3), (4, 5), (6, 3), (3, 4, 2), (1,) * 9}
-LOCAL_SHAPES = {(7,), (3, 4), (4, 3), (3, 2, 2), (2, 2, 3), (2, 3, 2), (1, 3, 3), (6,), (3, 3), (2, 2, 2), (2, 4), (4, 2)}
+LOCAL_SHAPES = {(7,), (3, 4), (4, 3), (3, 2, 2), (2, 2, 3), (2, 3, 2), (6,), (3, 3), (2, 2, 2), (2, 4), (4, 2)}
 RUC_SHAPES = {(11,), (2, 8, 1), (2, 9), (10, 1), (2, 3, 3, 3)}
 NAMED_DNI_SHAPES = {(2, 3, 3), (4, 4), (2, 2, 2, 2), (2, 3, 3, 1)}
+CARD_SHAPES = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 1), (4, 4, 4, 4, 3)}
 CE_SHAPES = {(9,), (3, 3, 3)}
 DATE = re.compile(r"(?:19[3-9][0-9]|20[0-3][0-9])(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
-TAIL_BEFORE = re.compile(r"[a-z0-9_][-.']$|(?P<glued>[a-z_]+)$")
+TAIL_BEFORE = re.compile(r"(?:[0-9_]|(?<![a-z])[a-z]{1,3})[-.']$|(?P<glued>[a-z_]+)$")
 TAIL_AFTER = re.compile(rf"[-.'][0-9{WALL}]|(?P<glued>[a-z_{WALL}]+)")
-GLUE = {"al", "el", "es", "del", "de", "n", "no", "nro", "a", "y", "e", "o", "con", "porfa", "pa", "para", "por", "gracias", "plis", "pls"}
 
 
 class Label(NamedTuple):
@@ -62,9 +64,11 @@ class Run(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The folded text with walls, its labels in order, and the kind of what ends at each place."""
+    """The folded text with walls, its groups of digits (and whether each is joined to the next), its labels, what ended at each place."""
 
     plain: str
+    groups: list[tuple[int, int]]
+    joined: list[bool]
     labels: list[Label]
     label_starts: list[int]
     label_ends: list[int]
@@ -74,11 +78,10 @@ class Page(NamedTuple):
 def find_numbers(plain: str, walls: list[Span]) -> list[Span]:
     """Spans of personal numbers in the folded text, from left to right; `walls` are the data masked before, in order."""
     page = _read_page(plain, walls)
-    groups = [match.span() for match in GROUP.finditer(plain)]
     found: list[Span] = []
     place, free = 0, 0
-    while place < len(groups):
-        span, used = _read_at(page, groups, place, free)
+    while place < len(page.groups):
+        span, used = _read_at(page, place, free)
         if span:
             found.append(span)
             free = span.end
@@ -90,29 +93,39 @@ def find_numbers(plain: str, walls: list[Span]) -> list[Span]:
 def _read_page(plain: str, walls: list[Span]) -> Page:
     words = ((match, KIND_OF_WORD.get(re.sub(r"[. ]", "", match[0]))) for match in WORD.finditer(plain))
     labels = [Label(*match.span(), kind) for match, kind in words if kind]
-    return Page(plain, labels, [one.start for one in labels], [one.end for one in labels], {wall.end: wall.kind for wall in walls})
+    groups = [match.span() for match in GROUP.finditer(plain)]
+    joined = [bool(JOINT.fullmatch(plain, end, start)) for (_, end), (start, _) in pairwise(groups)]
+    ended = {wall.end: wall.kind for wall in walls}
+    return Page(plain, groups, joined, labels, [one.start for one in labels], [one.end for one in labels], ended)
 
 
-def _read_at(page: Page, groups: list[tuple[int, int]], place: int, free: int) -> tuple[Span | None, int]:
+def _read_at(page: Page, place: int, free: int) -> tuple[Span | None, int]:
     """The datum that begins with this group and how many groups it takes; (None, 1) when there is none."""
-    runs = _runs_from(page.plain, groups, place)
+    start, end = page.groups[place]
+    if end - start == 1 and page.plain[start] != "9" and page.plain[max(free, start - 1) : start] != "+":
+        return None, 1
+    runs = _runs_from(page, place)
     for length in LENGTHS:
         if (run := runs.get(length)) and (kind := _kind_of(page, run, free)):
             return _widen(page.plain, run, kind, free), len(run.shape)
     return None, 1
 
 
-def _runs_from(plain: str, groups: list[tuple[int, int]], place: int) -> dict[int, Run]:
+def _runs_from(page: Page, place: int) -> dict[int, Run]:
     """By number of digits, the numbers that begin with this group and go on over spaces, hyphens and dots."""
-    start, end = groups[place]
-    digits = plain[start:end]
-    shape: tuple[int, ...] = (end - start,)
-    runs = {len(digits): Run(start, end, digits, shape)}
-    for after, (begin, stop) in enumerate(groups[place + 1 : place + MAX_DIGITS], place + 1):
-        if len(digits) + stop - begin > MAX_DIGITS or not JOINT.fullmatch(plain, groups[after - 1][1], begin):
+    runs: dict[int, Run] = {}
+    size = 0
+    single = page.groups[place][1] - page.groups[place][0] == 1
+    least, most = (MOBILE_DIGITS, MOBILE_DIGITS) if single else (MIN_DIGITS, MAX_GROUPS)
+    for after in range(place, min(place + most, len(page.groups))):
+        start, end = page.groups[after]
+        size += end - start
+        if size > MAX_DIGITS or (after > place and not page.joined[after - 1]):
             break
-        digits, shape = digits + plain[begin:stop], (*shape, stop - begin)
-        runs[len(digits)] = Run(start, stop, digits, shape)
+        if size >= least:
+            groups = page.groups[place : after + 1]
+            digits = "".join([page.plain[begin:stop] for begin, stop in groups])
+            runs[size] = Run(groups[0][0], end, digits, tuple([stop - begin for begin, stop in groups]))
     return runs
 
 
@@ -134,10 +147,14 @@ def _kind_of(page: Page, run: Run, free: int) -> str | None:
 
 def _is_card(page: Page, run: Run, free: int) -> bool:
     """Luhn decides, but for a time stamp and for a code that says so and does not begin like a card of a bank."""
-    well_grouped = len(run.shape) == 1 or (run.shape[0] in (2, 4, 5, 6) and min(run.shape[:-1]) >= 2 and max(run.shape) <= 7)
-    if not well_grouped or not is_luhn(run.digits) or (len(run.shape) == 1 and DATE.match(run.digits)):
+    of_a_bank = run.digits[0] in "3456"
+    compact = len(run.shape) == 1
+    odd = not compact and run.shape not in CARD_SHAPES
+    if odd and not (of_a_bank and run.shape[0] in (2, 4, 5, 6) and min(run.shape[:-1]) > 1 and max(run.shape) < 8):
         return False
-    return run.digits[0] in "3456" or _word_before(page, run, free) != "other"
+    if not is_luhn(run.digits) or (compact and DATE.match(run.digits)):
+        return False
+    return of_a_bank or _word_before(page, run, free) != "other"
 
 
 def _is_ce(page: Page, run: Run, free: int) -> bool:
@@ -147,37 +164,45 @@ def _is_ce(page: Page, run: Run, free: int) -> bool:
         return not run.digits.startswith("9") or _is_near(page, run)
     if word is None and _word_after(page, run) == "ce":
         return True
-    return run.digits.startswith("00") and (word == "dni" or (word is None and _kind_before(page, run, free) in ("ce", "name")))
+    return run.digits.startswith("00") and (word in ("dni", "phone") or (word is None and _kind_before(page, run, free) in ("ce", "name")))
 
 
 def _phone_kind(page: Page, run: Run, free: int) -> str | None:
-    if len(run.digits) == 7:
-        named = run.shape in LOCAL_SHAPES and _is_called_phone(page, run, free)
-        return "landline" if named and not _is_nobodys(page, run, free) else None
     signed = page.plain[max(free, run.start - 1) : run.start] == "+"
-    if match := MOBILE.fullmatch(run.digits):
-        shapes, kind = MOBILE_SHAPES, "mobile"
-    elif match := LANDLINE.fullmatch(run.digits):
-        shapes, kind = LOCAL_SHAPES, "landline"
-    else:
-        return "mobile" if signed and 10 <= len(run.digits) <= 15 else None
-    shape = _drop_digits(run.shape, len(match["prefix"] or ""))
-    if shape not in shapes and not (kind == "mobile" and shape in NAMED_MOBILE_SHAPES and _is_called_phone(page, run, free)):
+    mobile, landline = MOBILE.fullmatch(run.digits), LANDLINE.fullmatch(run.digits)
+    if not (mobile or landline or signed or len(run.digits) == 7):
         return None
-    if kind == "landline" and run.digits.startswith("51") and len(run.shape) == 1 and not (signed or _is_called_phone(page, run, free)):
+    called = signed or _is_called_phone(page, run, free)
+    if mobile and _drop_digits(run.shape, mobile.end("prefix")) in (NAMED_MOBILE_SHAPES if called else MOBILE_SHAPES):
+        kind = "mobile"
+    elif _is_landline(run, landline, called):
+        kind = "landline"
+    elif signed and 10 <= len(run.digits) <= 15 and not (mobile or landline):
+        kind = "mobile"
+    else:
         return None
     return None if _is_nobodys(page, run, free) or _is_inside_a_word(page, run, free) else kind
 
 
+def _is_landline(run: Run, match: re.Match[str] | None, called: bool) -> bool:
+    """With 0 and its city, surely; with 51 or the city alone, when also called a phone or in groups; 7 digits, when called so."""
+    if len(run.digits) == 7:
+        return called and run.shape in LOCAL_SHAPES
+    if not match or _drop_digits(run.shape, match.end("city")) not in LOCAL_SHAPES:
+        return False
+    return match["trunk"] == "0" or sum((called, len(run.shape) > 1, bool(match["trunk"]))) > 1
+
+
 def _is_dni(page: Page, run: Run, free: int) -> bool:
     """Eight digits, alone or with their check digit, unless something speaks against it; grouped ones must be called a document."""
-    named = _word_before(page, run, free) == "dni" or _kind_before(page, run, free) == "dni"
-    if run.shape in NAMED_DNI_SHAPES:
-        return (named or _word_after(page, run) == "dni") and not AMOUNT_AFTER.match(page.plain, run.end)
-    checked = run.shape == (8, 1) and page.plain[run.start + 8] == "-"
-    if run.shape != (8,) and not checked:
+    grouped = run.shape in NAMED_DNI_SHAPES
+    if not (grouped or run.shape == (8,) or (run.shape == (8, 1) and page.plain[run.start + 8] == "-")):
         return False
-    if named and _is_near(page, run):
+    named = _word_before(page, run, free) == "dni"
+    listed = not named and _kind_before(page, run, free) == "dni"
+    if grouped:
+        return (listed or named or _word_after(page, run) == "dni") and not AMOUNT_AFTER.match(page.plain, run.end)
+    if listed or (named and _is_near(page, run)):
         return True
     return not (DATE.fullmatch(run.digits) or _is_nobodys(page, run, free) or _is_part_of_a_code(page, run, free))
 
@@ -194,7 +219,7 @@ def _is_nobodys(page: Page, run: Run, free: int) -> bool:
     if MONEY_BEFORE.search(page.plain, max(free, run.start - 5), run.start) or AMOUNT_AFTER.match(page.plain, run.end):
         return True
     word = _word_before(page, run, free)
-    if word in ("other", "money"):
+    if word in ("other", "money") or (word == "paper" and len(run.digits) == 8):
         return _is_near(page, run)
     return word is None and _word_after(page, run) == "other"
 
@@ -203,7 +228,7 @@ def _is_part_of_a_code(page: Page, run: Run, free: int) -> bool:
     """Whether letters or further digits hang on it (B001-00012345, 45678912abc), other than a word written together by haste."""
     before = TAIL_BEFORE.search(page.plain, max(free, run.start - SIGHT), run.start)
     after = TAIL_AFTER.match(page.plain, run.end)
-    return any(match and (match["glued"] or "-") not in GLUE | KIND_OF_WORD.keys() for match in (before, after))
+    return any(match and (match["glued"] or "-") not in HASTY_WORDS for match in (before, after))
 
 
 def _is_inside_a_word(page: Page, run: Run, free: int) -> bool:
@@ -211,7 +236,7 @@ def _is_inside_a_word(page: Page, run: Run, free: int) -> bool:
     before = TAIL_BEFORE.search(page.plain, max(free, run.start - SIGHT), run.start)
     after = TAIL_AFTER.match(page.plain, run.end)
     glued = [match["glued"] for match in (before, after) if match and match["glued"]]
-    return len(glued) == 2 and not any(word in GLUE or word in KIND_OF_WORD for word in glued)
+    return len(glued) == 2 and not HASTY_WORDS.intersection(glued)
 
 
 def _word_before(page: Page, run: Run, free: int) -> str | None:

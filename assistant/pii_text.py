@@ -8,6 +8,7 @@ from typing import NamedTuple
 WALL = "\ue000"  # stands for what is masked already: no letter, digit, space or punctuation
 INVISIBLE = {"Mn", "Me", "Cf"}
 MAX_EXPANSION = 3
+APOSTROPHES = str.maketrans("’‘´`", "''''")
 
 
 class Span(NamedTuple):
@@ -53,6 +54,6 @@ def wall_up(plain: str, spans: Iterable[Span]) -> str:
 def _plain(sign: str) -> str:
     if sign.isdecimal():
         return str(unicodedata.decimal(sign))
-    unfolded = unicodedata.normalize("NFKD", sign).casefold()
+    unfolded = unicodedata.normalize("NFKD", sign.translate(APOSTROPHES)).casefold()
     plain = "".join(part for part in unfolded if unicodedata.category(part) not in INVISIBLE)
     return plain if len(plain) <= MAX_EXPANSION else sign
