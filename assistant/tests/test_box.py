@@ -15,17 +15,16 @@ from django.utils.safestring import mark_safe
 from assistant import wording
 from assistant.models import Interaction, UserReport
 from assistant.tests.loopback_provider import LoopbackProvider
+from assistant.tests.neighbours import PROPOSALS, log_in, point_at, stop_clock
 from bookings.models import Booking, Court, Member
 
-PROPOSALS = "/api/v1/assistant/proposals/"
 TEXT = "fulbito mañana\na las 7 de la noche & <b>rápido</b>"
 DRAFT = {"sport": "fulbito", "date": "2026-03-10", "startHour": 19, "hours": 2}
 
 
 @pytest.fixture(autouse=True)
 def frozen_clock(monkeypatch: pytest.MonkeyPatch, now: dt.datetime) -> None:
-    for module in ("assistant.api", "assistant.pages", "bookings.api", "bookings.pages", "bookings.views"):
-        monkeypatch.setattr(f"{module}.now_in_lima", lambda: now)
+    stop_clock(monkeypatch, now)
 
 
 class Said:
@@ -38,16 +37,13 @@ class Said:
 def said(settings: Any) -> Iterator[Said]:
     here = Said()
     with LoopbackProvider(lambda call: here.output) as server:
-        settings.LLM_BASE_URL, settings.LLM_MODEL = server.base_url, "gpt-4o-mini"
-        settings.OUTBOUND_ALLOWED_HOSTS, settings.OUTBOUND_ALLOW_LOOPBACK = [server.host], True
+        point_at(settings, server)
         yield here
 
 
 @pytest.fixture
-def rosa(member: Member, client: Client) -> Client:
-    assert member.user is not None
-    client.force_login(member.user)
-    return client
+def rosa(member: Member) -> Client:
+    return log_in(member)
 
 
 def send(client: Client, path: str, **fields: Any) -> Any:

@@ -3,18 +3,20 @@
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import yaml
+from django.core.management import call_command
 from django.test import Client
 
 from assistant.models import Interaction, UserReport
 from assistant.tests.loopback_provider import Call, LoopbackProvider
+from assistant.tests.neighbours import BOOKINGS, PROPOSALS, log_in, point_at, stop_clock
 from bookings.models import Booking, Court, Member
 
-PROPOSALS = "/api/v1/assistant/proposals/"
-BOOKINGS = "/api/v1/bookings/"
 TEXT = "fulbito mañana a las 7 de la noche"
 DRAFT = {"sport": "fulbito", "date": "2026-03-10", "startHour": 19, "hours": 1}
 DRAFTED = json.dumps({"action": "draft", **DRAFT})
@@ -28,8 +30,7 @@ SAID: dict[str, str] = {
 
 @pytest.fixture(autouse=True)
 def frozen_clock(monkeypatch: pytest.MonkeyPatch, now: dt.datetime) -> None:
-    for module in ("assistant.api", "assistant.pages", "bookings.api", "bookings.pages"):
-        monkeypatch.setattr(f"{module}.now_in_lima", lambda: now)
+    stop_clock(monkeypatch, now)
 
 
 @pytest.fixture
@@ -46,15 +47,12 @@ def provider() -> Iterator[LoopbackProvider]:
 
 @pytest.fixture
 def site(settings: Any, provider: LoopbackProvider) -> None:
-    settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "gpt-4o-mini"
-    settings.OUTBOUND_ALLOWED_HOSTS, settings.OUTBOUND_ALLOW_LOOPBACK = [provider.host], True
+    point_at(settings, provider)
 
 
 @pytest.fixture
-def rosa(member: Member, client: Client) -> Client:
-    assert member.user is not None
-    client.force_login(member.user)
-    return client
+def rosa(member: Member) -> Client:
+    return log_in(member)
 
 
 def ask(client: Client, text: Any = TEXT, **headers: str) -> Any:
@@ -171,9 +169,7 @@ def test_an_account_without_a_member_is_told_what_is_missing(client: Client, dja
 @pytest.mark.usefixtures("site")
 def test_another_person_s_proposal_does_not_exist(rosa: Client, other: Member, court: Court) -> None:
     number = propose(rosa)
-    julio = Client()
-    assert other.user is not None
-    julio.force_login(other.user)
+    julio = log_in(other)
     assert julio.post(f"{PROPOSALS}{number}/discard/").status_code == 404
     assert julio.post(f"{PROPOSALS}{number}/report/").status_code == 404
     booked = julio.post(BOOKINGS, {"court": court.pk, **DRAFT, "proposal": number}, content_type="application/json")
@@ -215,9 +211,7 @@ def test_a_booking_does_not_fail_because_of_a_strange_proposal(rosa: Client, cou
 @pytest.mark.usefixtures("site")
 def test_a_refused_booking_leaves_the_proposal_waiting(rosa: Client, court: Court, other: Member) -> None:
     number = propose(rosa)
-    julio = Client()
-    assert other.user is not None
-    julio.force_login(other.user)
+    julio = log_in(other)
     assert julio.post(BOOKINGS, {"court": court.pk, **DRAFT}, content_type="application/json").status_code == 201
     refused = rosa.post(BOOKINGS, {"court": court.pk, **DRAFT, "proposal": number}, content_type="application/json")
     assert refused.status_code == 409
@@ -281,3 +275,15 @@ def test_without_the_counter_store_it_closes_and_bookings_go_on(
     said = ask(rosa).json()
     assert (said["kind"], said["cause"], provider.calls) == ("unavailable", "counters-down", [])
     assert rosa.post(BOOKINGS, {"court": court.pk, **DRAFT}, content_type="application/json").status_code == 201
+
+
+# --- The description of the API ------------------------------------------------------------------------------------------
+
+
+def test_the_api_describes_the_assistant_and_the_proposal_of_a_booking(tmp_path: Path) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
+    schema = yaml.safe_load((tmp_path / "schema.yaml").read_text(encoding="utf-8"))
+    described = {path: set(schema["paths"][path]) for path in schema["paths"] if "assistant" in path}
+    assert described == {PROPOSALS: {"post"}, f"{PROPOSALS}{{id}}/discard/": {"post"}, f"{PROPOSALS}{{id}}/report/": {"post"}}
+    asked = schema["paths"][BOOKINGS]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert "proposal" in schema["components"]["schemas"][asked]["properties"]
