@@ -26,6 +26,9 @@ COPULA_AFTER = re.compile(
     r"\s?[(,:]?\s?(?:(?:y|ese|este|esa|eso|que)\s+){0,2}(?:es|era|fue|sale|seria)\s+(?:(?:el|la|mi|su|un|una|de|del|numero|nro)\s+){0,4}"
 )
 BRACKET_AFTER = re.compile(r"\s?\(?\s?")
+REACHED_AT = re.compile(
+    r"(?<![a-z])(?:casa|oficina|trabajo|chamba|depa|negocio|tienda|recepcion|(?:mi|su|nuestro) (?:numero|nro)(?: es)?)\s?:?\s?$"
+)
 MONEY_BEFORE = re.compile(r"(?:s/|s/\.|\$|€|(?<![a-z])(?:usd|pen))\s?$")
 AMOUNT_AFTER = re.compile(
     rf"(?:[.,][0-9]{{2}})?\s?(?:de\s)?(?:nuevos\s)?(?:{'|'.join(COUNTED.split())})(?![a-z])|(?:[.,][0-9]{{2}})?\s?[$€%]"
@@ -34,8 +37,8 @@ AMOUNT_AFTER = re.compile(
 PROVINCES = "41|42|43|44|51|52|53|54|56|61|62|63|64|65|66|67|72|73|74|76|82|83|84"
 MOBILE = re.compile(r"(?P<prefix>|(?:00)?51)9[0-9]{8}")
 LANDLINE = re.compile(rf"(?P<trunk>0|(?:00)?51)?(?P<city>1(?=[0-9]{{7}}$)|(?:{PROVINCES})(?=[0-9]{{6}}$))[0-9]+")
-MOBILE_SHAPES = {(9,), (3, 3, 3), (2, 3, 4), (3, 2, 2, 2), (3, 6), (5, 4), (3, 2, 4)}
-NAMED_MOBILE_SHAPES = MOBILE_SHAPES | {(1, 4, 4), (1, 8), (1, 2, 2, 2, 2), (2, 2, 2, 3), (4, 5), (6, 3), (3, 4, 2), (1,) * 9}
+MOBILE_SHAPES = {(9,), (3, 3, 3), (2, 3, 4), (3, 2, 2, 2), (3, 6), (5, 4), (3, 2, 4), (1, 4, 4)}
+NAMED_MOBILE_SHAPES = MOBILE_SHAPES | {(1, 8), (1, 2, 2, 2, 2), (2, 2, 2, 3), (4, 5), (6, 3), (3, 4, 2), (1,) * 9}
 LOCAL_SHAPES = {(7,), (3, 4), (4, 3), (3, 2, 2), (2, 2, 3), (2, 3, 2), (6,), (3, 3), (2, 2, 2), (2, 4), (4, 2)}
 RUC_SHAPES = {(11,), (2, 8, 1), (2, 9), (10, 1), (2, 3, 3, 3)}
 NAMED_DNI_SHAPES = {(2, 3, 3), (4, 4), (2, 2, 2, 2), (2, 3, 3, 1)}
@@ -208,10 +211,11 @@ def _is_dni(page: Page, run: Run, free: int) -> bool:
 
 
 def _is_called_phone(page: Page, run: Run, free: int) -> bool:
+    """Called a telephone before or behind, the next of a list of them, or where somebody is reached: «casa: 5550100»."""
     word = _word_before(page, run, free)
-    return (
-        word == "phone" or _word_after(page, run) == "phone" or (word is None and _kind_before(page, run, free) in ("mobile", "landline"))
-    )
+    if word == "phone" or _word_after(page, run) == "phone" or REACHED_AT.search(page.plain, max(free, run.start - SIGHT), run.start):
+        return True
+    return word is None and _kind_before(page, run, free) in ("mobile", "landline")
 
 
 def _is_nobodys(page: Page, run: Run, free: int) -> bool:
