@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from bookings.accounts import MAX_EMAIL, Profile, read_login_name, read_phone
 from bookings.clock import now_in_lima
-from bookings.logins import LOGIN_PER_ADDRESS, LOGIN_PER_PERSON, check_attempts
+from bookings.logins import counted_guess
 from bookings.models import Member
 from bookings.rules import MAX_TEAM_NAME
 from kallpa.counters import client_address
@@ -93,16 +93,17 @@ class SignUpForm(ProfileForm):
 
 
 class LimitedLogin(AuthenticationForm):
-    """Counts each attempt, of the person and of the address, before it looks at the password."""
+    """Counts each guess, of the person and of the address, before it looks at the password."""
 
     def clean_username(self) -> str:
         return read_login_name(self.cleaned_data["username"])
 
     def clean(self) -> dict[str, Any]:
-        if self.request is not None and self.cleaned_data.get("username"):
-            address, person = client_address(self.request), self.cleaned_data["username"].lower()
-            check_attempts((LOGIN_PER_ADDRESS, address), (LOGIN_PER_PERSON, person), now=now_in_lima())
-        return super().clean()
+        if self.request is None or not self.cleaned_data.get("username"):
+            return super().clean()
+        person, address = self.cleaned_data["username"].lower(), client_address(self.request)
+        with counted_guess(person=person, address=address, now=now_in_lima()):
+            return super().clean()
 
 
 class LogInForm(LimitedLogin):

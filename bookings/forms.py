@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -75,14 +75,10 @@ class BookingForm(forms.Form):
 
     def offer(self, *, courts: Iterable[Court], dates: Iterable[dt.date]) -> None:
         """Sets what can be chosen. A date that was sent stays chosen even when it can no longer be had."""
-        self._choices("court", [("", "Elige la cancha"), *_by_sport(courts)])
+        court, date = cast(forms.ChoiceField, self.fields["court"]), cast(forms.ChoiceField, self.fields["date"])
+        court.choices = [("", "Elige la cancha"), *_by_sport(courts)]
         offered, sent = [(date.isoformat(), in_words(date)) for date in dates], self.text("date")
-        self._choices("date", [*([] if sent in {"", *dict(offered)} else [(sent, _read_date(sent))]), *offered])
-
-    def _choices(self, name: str, choices: Sequence[Any]) -> None:
-        field = self.fields[name]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = choices
+        date.choices = [*([] if sent in {"", *dict(offered)} else [(sent, _read_date(sent))]), *offered]
 
 
 def _by_sport(courts: Iterable[Court]) -> list[tuple[str, list[Choice]]]:

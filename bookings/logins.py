@@ -1,12 +1,15 @@
 """How often somebody may try a password, make an account or ask for mail. Counted before the work is done."""
 
 import datetime as dt
+import hashlib
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 
-from kallpa.counters import CountersDown, hit
+from kallpa.counters import CountersDown, hit, left_s, reserve, settle
 
 TOO_MANY = "too_many"
 
@@ -29,28 +32,49 @@ RESET_PER_PERSON = Limit("reset-person", 3, 60 * 60)
 RESET_PER_ADDRESS = Limit("reset-address", 20, 60 * 60)
 
 
-def seconds_to_wait(*attempts: tuple[Limit, str], now: dt.datetime) -> int:
-    """Counts an attempt for each (limit, who) up to the first that is used up, and how long that one waits; 0 means go on.
+@contextmanager
+def counted_guess(*, person: str, address: str, now: dt.datetime) -> Iterator[None]:
+    """Around the look at a password: a wrong one (ValidationError) stays counted, a right one does not.
 
-    Put the address first: then who is stopped by it uses up nobody else's attempts. Without the counters people still get in,
-    because bookings go on while the store is down.
+    Raises ValidationError (code `too_many`) when the person or the address has guessed too often in this quarter of an hour. The
+    address comes first: then who is stopped by it uses up nobody else's guesses.
     """
-    try:
-        for limit, who in attempts:
-            permit = hit(limit.name, who, limit=limit.attempts, window_s=limit.window_s, now=now)
-            if not permit.allowed:
-                return permit.retry_after_s
-    except CountersDown as error:
-        logger.error("Attempts are not counted: the counters are down (%s)", error)
-    return 0
+    taken: list[tuple[Limit, str]] = []
+    for limit, who in ((LOGIN_PER_ADDRESS, address), (LOGIN_PER_PERSON, person)):
+        with _logged_when_down():
+            if not reserve(_key(limit, who), amount=1, ceiling=limit.attempts, window_s=limit.window_s, now=now):
+                raise too_many(left_s(window_s=limit.window_s, now=now))
+            taken.append((limit, who))
+    yield
+    for limit, who in taken:
+        with _logged_when_down():
+            settle(_key(limit, who), reserved=1, actual=0, window_s=limit.window_s, now=now)
 
 
 def check_attempts(*attempts: tuple[Limit, str], now: dt.datetime) -> None:
-    """Counts an attempt as `seconds_to_wait` does. Raises ValidationError (code `too_many`) that says how long to wait."""
-    if seconds := seconds_to_wait(*attempts, now=now):
-        raise ValidationError(f"Fueron demasiados intentos. Espera {_in_minutes(seconds)} y prueba otra vez.", code=TOO_MANY)
+    """Counts an attempt of each (limit, who). Raises ValidationError (code `too_many`) at the first that is used up."""
+    for limit, who in attempts:
+        with _logged_when_down():
+            permit = hit(limit.name, who, limit=limit.attempts, window_s=limit.window_s, now=now)
+            if not permit.allowed:
+                raise too_many(permit.retry_after_s)
 
 
-def _in_minutes(seconds: int) -> str:
+def too_many(seconds: int) -> ValidationError:
+    """The sentence that says how long to wait."""
     minutes = -(-seconds // 60)
-    return "un minuto" if minutes == 1 else f"{minutes} minutos"
+    words = "un minuto" if minutes == 1 else f"{minutes} minutos"
+    return ValidationError(f"Fueron demasiados intentos. Espera {words} y prueba otra vez.", code=TOO_MANY)
+
+
+@contextmanager
+def _logged_when_down() -> Iterator[None]:
+    """Without the counters people still get in: bookings go on while their store is down."""
+    try:
+        yield
+    except CountersDown as error:
+        logger.error("Attempts are not counted: the counters are down (%s)", error)
+
+
+def _key(limit: Limit, who: str) -> str:
+    return f"{limit.name}:{hashlib.sha256(who.encode()).hexdigest()[:32]}"

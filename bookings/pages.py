@@ -1,6 +1,7 @@
 """The neighbours' day page, for the view and for whoever refuses or fills its form."""
 
 import datetime as dt
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -88,7 +89,7 @@ def render_day_page(
         "days": [Link(_address(day, viewer.sport), day, day == viewer.date) for day in days],
         "sports": _sport_links(viewer, grids),
         "cards": _cards(viewer, grids, shown_form),
-        "courts": {day.court.pk: [day.court.sport, day.court.price_centimos_per_hour] for day in grids},
+        "courts": json.dumps({day.court.pk: [day.court.sport, day.court.price_centimos_per_hour] for day in grids}),
         "here": request.get_full_path() if request.method == "GET" else _address(viewer.date, ""),
         "next_booking": viewer.member and next_booking(member=viewer.member, now=now),
         "form": shown_form,

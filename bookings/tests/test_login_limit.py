@@ -4,17 +4,19 @@ import datetime as dt
 import logging
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
+from django.core.exceptions import ValidationError
 from django.test import Client
 from pytest_django import Settings
 
 from bookings import account_forms, logins
 from bookings.clock import LIMA
-from bookings.logins import Limit, seconds_to_wait
-from kallpa import counters
+from bookings.logins import counted_guess
+from kallpa.counters import CountersDown
 
 pytestmark = pytest.mark.django_db
 NOON = dt.datetime(2026, 3, 9, 12, 0, tzinfo=LIMA)
@@ -111,12 +113,31 @@ def test_too_many_is_answered_429_and_costs_no_password_check(monkeypatch: pytes
     assert response.status_code == 429
 
 
-def test_a_thousand_at_once_get_as_many_as_one_after_another() -> None:
-    limit = Limit("test-crowd", 10, 900)
+def test_right_passwords_use_nothing_up() -> None:
+    for _ in range(60):
+        assert try_to_enter(right=True)[0]
+
+
+def test_a_right_password_gives_back_its_own_attempt_and_no_other() -> None:
+    for _ in range(9):
+        try_to_enter()
+    for _ in range(5):
+        assert try_to_enter(right=True)[0]
+    assert WAIT not in try_to_enter()[1]
+    assert not try_to_enter(right=True)[0]
+
+
+def test_of_a_thousand_guesses_at_once_ten_are_looked_at() -> None:
+    looked_at: list[int] = []
+
+    def guess(number: int) -> None:
+        with suppress(ValidationError), counted_guess(person="rosa", address=f"198.51.100.{number % 250}", now=NOON):
+            looked_at.append(number)
+            raise ValidationError("a wrong password")
+
     with ThreadPoolExecutor(16) as pool:
-        waits = list(pool.map(lambda _: seconds_to_wait((limit, "rosa"), now=NOON), range(1000)))
-    assert waits.count(0) == 10
-    assert seconds_to_wait((limit, "julio"), now=NOON) == 0
+        list(pool.map(guess, range(1000)))
+    assert len(looked_at) == 10
 
 
 def test_signing_up_is_limited_per_address() -> None:
@@ -136,18 +157,20 @@ def test_nobodys_mailbox_is_flooded() -> None:
 
 def test_without_the_counters_people_get_in_and_it_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     def down(*args: object, **options: object) -> None:
-        raise counters.CountersDown("ConnectionError")
+        raise CountersDown("ConnectionError")
 
-    monkeypatch.setattr(logins, "hit", down)
+    for name in ("reserve", "settle", "hit"):
+        monkeypatch.setattr(logins, name, down)
     with caplog.at_level(logging.ERROR, logger="bookings.logins"):
         assert try_to_enter(right=True)[0]
+        assert Client().post("/cuenta/clave/", {"email": "rosa@vecinos.example"}).status_code == 302
     assert "the counters are down" in caplog.text
     assert "rosa" not in caplog.text
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_control_without_the_count_any_number_of_guesses_is_looked_at(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_forms, "check_attempts", lambda *attempts, now: None)
+    monkeypatch.setattr(account_forms, "counted_guess", lambda **who: nullcontext())
     for _ in range(60):
         try_to_enter(door)
     assert try_to_enter(door, right=True)[0]

@@ -3,7 +3,8 @@
   "use strict";
   const form = () => document.querySelector("form[data-booking]");
   const soles = (centimos) => "S/\u00a0" + (centimos / 100).toLocaleString("es-PE", { minimumFractionDigits: 2 });
-  const courts = () => JSON.parse(document.getElementById("canchas")?.textContent || "{}");
+  /* {court: [sport, céntimos an hour]} */
+  const courtsOf = (booking) => JSON.parse(booking.dataset.courts);
   const chosenText = (select) => (select.value ? select.selectedOptions[0].textContent.trim() : "");
 
   /* The hours of the grid that the form asks for. */
@@ -20,7 +21,7 @@
   /* The booking in words, with its price, above the button. */
   const sumUp = (booking) => {
     const { court, date, startHour, hours } = booking.elements;
-    const known = courts()[court.value], first = Number(startHour.value), count = Number(hours.value);
+    const known = courtsOf(booking)[court.value], first = Number(startHour.value), count = Number(hours.value);
     booking.querySelector("[data-sum]").textContent = known && startHour.value && count
       ? `${chosenText(court).split(" · ")[0]}, ${chosenText(date)}, de ${first}:00 a ${first + count}:00. ${soles(known[1] * count)}`
       : "";
@@ -29,12 +30,11 @@
 
   /* A court belongs to one sport: choosing one settles the other. */
   const matchSport = (booking, changed) => {
-    const { court, sport } = booking.elements, known = courts();
-    if (changed === court && known[court.value]) sport.value = known[court.value][0];
-    if (changed === sport && known[court.value]?.[0] !== sport.value) court.value = "";
+    const { court, sport } = booking.elements, courts = courtsOf(booking);
+    if (changed === court && court.value) sport.value = courts[court.value][0];
+    if (changed === sport && court.value && courts[court.value][0] !== sport.value) court.value = "";
     for (const option of court.options) {
-      const other = Boolean(option.value && sport.value && known[option.value]?.[0] !== sport.value);
-      option.hidden = option.disabled = other;
+      option.hidden = option.disabled = Boolean(option.value && sport.value && courts[option.value][0] !== sport.value);
     }
   };
 
@@ -88,7 +88,6 @@
     document.getElementById(area.dataset.counter).textContent = left === 1 ? "Queda 1 carácter." : `Quedan ${left} caracteres.`;
   };
   document.addEventListener("input", (event) => event.target.matches("textarea[data-counter]") && count(event.target));
-  document.querySelectorAll("textarea[data-counter]").forEach(count);
 
   /* Another day in the grid is another day in the form, unless the form holds a proposal. */
   document.addEventListener("htmx:afterSettle", (event) => {
@@ -99,10 +98,13 @@
 
   /* When the day does not arrive by itself, the browser goes there, and says what is wrong. */
   for (const failure of ["htmx:sendError", "htmx:responseError"]) {
-    document.addEventListener(failure, (event) => location.assign(event.detail.pathInfo.requestPath));
+    document.addEventListener(failure, (event) => {
+      if (event.detail.requestConfig.verb === "get") location.assign(event.detail.pathInfo.requestPath);
+    });
   }
 
   const start = () => {
+    document.querySelectorAll("textarea[data-counter]").forEach(count);
     const booking = form();
     if (booking) { matchSport(booking); sumUp(booking); }
   };
