@@ -89,10 +89,13 @@
   };
   document.addEventListener("input", (event) => event.target.matches("textarea[data-counter]") && count(event.target));
 
-  /* Another day in the grid is another day in the form, unless the form holds a proposal. */
+  /* Another day in the grid is another day in the form, unless the form holds a proposal; the box comes back to the day last seen. */
   document.addEventListener("htmx:afterSettle", (event) => {
     const booking = form(), day = document.getElementById("dia");
-    if (booking && event.target === day && !booking.elements.proposal.value) booking.elements.date.value = day.dataset.date;
+    if (event.target === day) {
+      if (booking && !booking.elements.proposal.value) booking.elements.date.value = day.dataset.date;
+      for (const input of document.querySelectorAll("#asistente input[name=date]")) input.value = day.dataset.date;
+    }
     start();
   });
 
@@ -106,7 +109,11 @@
   const start = () => {
     document.querySelectorAll("textarea[data-counter]").forEach(count);
     const booking = form();
-    if (booking) { matchSport(booking); sumUp(booking); }
+    if (!booking) return;
+    matchSport(booking);
+    sumUp(booking);
+    /* A form that was filled stands before the grid, as the server puts it. */
+    if (booking.elements.proposal.value) document.getElementById("dia").before(document.getElementById("reservar"));
   };
   start();
   document.querySelector("[aria-invalid=true]")?.focus();
