@@ -141,11 +141,12 @@ class BookingsView(BrowserAnswers, ListAPIView):
         member, key = _member_of(request), read_key(request, request.data)
         asked = BookingRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
+        now = now_in_lima()
         given = answer_once(
             user=request.user,
             key=key,
             request_hash=hash_request("POST", request.path, request.data),
-            now=(now := now_in_lima()),
+            now=now,
             answer=lambda: self._book(request, member, asked, now),
         )
         if given.status != 201:

@@ -9,7 +9,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import RequestFactory
+from django.utils import timezone
 
+from kallpa.celery import app
 from kallpa.idempotency import Answer, answer_once, hash_request, prune_keys, read_key
 from kallpa.models import IdempotencyKey
 from kallpa.problems import Problem
@@ -88,14 +90,19 @@ def test_after_a_day_the_key_is_new(user: AbstractBaseUser) -> None:
     assert ask(user, work, request_hash="h2", now=NOW + DAY).body["z"] == 2
 
 
-def test_the_command_deletes_only_keys_whose_day_is_over(user: AbstractBaseUser, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_keys_whose_day_is_over_are_deleted(user: AbstractBaseUser) -> None:
     ask(user, Work(), key="old", now=NOW - DAY)
     ask(user, Work(), key="young", now=NOW - DAY + dt.timedelta(seconds=1))
     assert prune_keys(now=NOW) == 1
     assert [row.key for row in IdempotencyKey.objects.all()] == ["young"]
+
+
+def test_the_command_deletes_them_and_says_how_many(user: AbstractBaseUser, capsys: pytest.CaptureFixture[str]) -> None:
+    ask(user, Work(), key="old", now=timezone.now() - DAY)
+    ask(user, Work(), key="young", now=timezone.now())
     call_command("prune")
     assert capsys.readouterr().out == "Claves de idempotencia borradas: 1.\n"
-    assert not IdempotencyKey.objects.exists()
+    assert [row.key for row in IdempotencyKey.objects.all()] == ["young"]
 
 
 def test_the_database_keeps_one_row_per_person_and_key(user: AbstractBaseUser) -> None:
@@ -124,3 +131,12 @@ def test_the_hash_is_of_what_was_asked() -> None:
     assert asked == hash_request("POST", "/a", {"court": 2, "hours": 1, "csrfmiddlewaretoken": "x", "idempotencyKey": "k"})
     others = [("PUT", "/a", {"hours": 1, "court": 2}), ("POST", "/b", {"hours": 1, "court": 2}), ("POST", "/a", {"hours": 2, "court": 2})]
     assert asked not in {hash_request(*other) for other in others}
+
+
+def test_beat_deletes_them_every_hour(user: AbstractBaseUser) -> None:
+    ask(user, Work(), now=timezone.now() - DAY)
+    schedule = app.conf.beat_schedule["prune"]
+    app.loader.import_default_modules()
+    app.tasks[schedule["task"]]()
+    assert not IdempotencyKey.objects.exists()
+    assert schedule["schedule"] <= 3600
