@@ -104,7 +104,7 @@ def _reach(plain: str, words: list[Word], at: int, name: Name) -> int:
     while end < min(len(words), at + name.length) and _follows(plain, words, at, end, name):
         end += 1
     run = {word.text for word in words[at:end]}
-    return end if run & name.given and run & name.surnames else at
+    return end if end - at > 1 and run & name.given and run & name.surnames else at
 
 
 def _follows(plain: str, words: list[Word], at: int, place: int, name: Name) -> bool:

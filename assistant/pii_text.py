@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 WALL = "\ue000"  # stands for what is masked already: no letter, digit, space or punctuation
 INVISIBLE = {"Mn", "Me", "Cf"}
-MAX_EXPANSION = 3
+MAX_LIGATURE = 3  # a sign that unfolds into other than letters (½) stays whole: no datum begins inside it
 APOSTROPHES = str.maketrans("’‘´`", "''''")
 
 
@@ -56,4 +56,4 @@ def _plain(sign: str) -> str:
         return str(unicodedata.decimal(sign))
     unfolded = unicodedata.normalize("NFKD", sign.translate(APOSTROPHES)).casefold()
     plain = "".join(part for part in unfolded if unicodedata.category(part) not in INVISIBLE)
-    return plain if len(plain) <= MAX_EXPANSION else sign
+    return plain if len(plain) < 2 or (plain.isalpha() and len(plain) <= MAX_LIGATURE) else sign
