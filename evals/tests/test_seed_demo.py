@@ -52,7 +52,7 @@ def test_a_second_time_it_writes_nothing_and_is_quick():
     started = time.process_time()
     with CaptureQueriesContext(connection) as captured:
         assert seed() == ""
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # what it must not do is import the datasets again
     assert [query["sql"] for query in captured if query["sql"].split()[0] in {"INSERT", "UPDATE", "DELETE"}] == []
 
 
