@@ -80,6 +80,7 @@ class Booking(models.Model):
     class Meta:
         verbose_name = "reserva"
         verbose_name_plural = "reservas"
+        permissions = [("export_booking", "Puede exportar reservas")]
         ordering = ["-date", "-start_hour", "-pk"]
         constraints = [
             models.CheckConstraint(name="booking_starts_while_open", condition=Q(start_hour__gte=OPENS_AT, start_hour__lt=CLOSES_AT)),

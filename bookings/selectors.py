@@ -2,13 +2,15 @@
 
 import datetime as dt
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from bookings.clock import in_lima
 from bookings.models import BookedHour, Booking, BookingStatus, Court, CourtBlock, Member
+from bookings.money import in_soles
 from bookings.rules import CLOSES_AT, OPENS_AT
 from bookings.values import OccupiedHour
 
@@ -84,3 +86,26 @@ def _not_over(now: dt.datetime) -> Q:
     here = in_lima(now)
     later_today = Q(date=here.date(), start_hour__gt=here.hour - F("hours"))
     return Q(status=BookingStatus.CONFIRMED) & (Q(date__gt=here.date()) | later_today)
+
+
+class DayTotal(NamedTuple):
+    """What a day's bookings come to; hours and price are of the confirmed ones."""
+
+    date: dt.date
+    confirmed: int
+    hours: int
+    price: str
+    cancelled: int
+
+
+def total_days(bookings: QuerySet[Booking], *, dates: Collection[dt.date]) -> list[DayTotal]:
+    """One total for each of the dates on which the bookings have any, the latest day first. One query."""
+    confirmed = Q(status=BookingStatus.CONFIRMED)
+    days = bookings.filter(date__in=dates).order_by("-date").values("date")
+    rows = days.annotate(
+        confirmed=Count("pk", filter=confirmed),
+        taken=Sum("hours", filter=confirmed, default=0),
+        centimos=Sum("price_centimos", filter=confirmed, default=0),
+        cancelled=Count("pk", filter=~confirmed),
+    )
+    return [DayTotal(row["date"], row["confirmed"], row["taken"], in_soles(row["centimos"]), row["cancelled"]) for row in rows]

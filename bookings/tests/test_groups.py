@@ -12,10 +12,15 @@ from bookings.accounts import NEIGHBOURS
 
 pytestmark = pytest.mark.django_db
 groups = import_module("bookings.migrations.0003_groups")
+desk = import_module("bookings.migrations.0004_desk_books_and_exports")
 
 
 def make_groups() -> None:
     groups.make_groups(apps, SimpleNamespace(connection=connection))
+
+
+def let_the_desk_book_and_export() -> None:
+    desk.let_the_desk_book_and_export(apps, SimpleNamespace(connection=connection))
 
 
 @pytest.fixture
@@ -41,9 +46,11 @@ def test_a_neighbour_may_do_nothing_in_the_admin(fresh: None) -> None:
 
 
 def test_the_front_desk_runs_the_complex_and_books_only_through_the_service(fresh: None) -> None:
+    let_the_desk_book_and_export()
     found = permissions("Administración del complejo")
     assert {"bookings.view_member", "bookings.change_court", "bookings.change_booking", "bookings.delete_courtblock"} <= found
-    assert found.isdisjoint({"bookings.add_booking", "bookings.delete_booking", "bookings.delete_member", "bookings.change_bookedhour"})
+    assert {"bookings.add_booking", "bookings.export_booking"} <= found
+    assert found.isdisjoint({"bookings.delete_booking", "bookings.delete_member", "bookings.change_bookedhour"})
     assert {permission.partition(".")[0] for permission in found} == {"bookings"}
 
 
@@ -56,3 +63,15 @@ def test_a_group_keeps_what_somebody_changed(fresh: None) -> None:
     make_groups()
     assert permissions("Solo lectura") == set()
     assert Group.objects.count() == 3
+
+
+def test_a_desk_that_existed_gains_two_permissions_and_keeps_the_rest_as_it_was(fresh: None) -> None:
+    Group.objects.get(name=desk.DESK).permissions.clear()
+    let_the_desk_book_and_export()
+    assert permissions(desk.DESK) == {"bookings.add_booking", "bookings.export_booking"}
+    assert permissions_of_readers() == {f"bookings.view_{model}" for model in groups.SEEN}
+
+
+def permissions_of_readers() -> set[str]:
+    names = Group.objects.get(name="Solo lectura").permissions.values_list("codename", flat=True)
+    return {f"bookings.{name}" for name in names}
