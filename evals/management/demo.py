@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 
-from bookings.models import Court, Member
+from bookings.demo import NEIGHBOUR_EMAIL, seed_complex, seed_neighbour, seed_week
 from evals.datasets.rows import parse_rows
 from evals.models import Dataset, GatePolicy, ProductThreshold
 from evals.services import freeze_version, import_rows, sign_version
@@ -36,24 +36,12 @@ class Login(NamedTuple):
 
     @property
     def password(self) -> str:
-        return f"{self.username}-demo"
+        return f"{self.username.partition('@')[0]}-demo"
 
 
-LOGINS = (Login("admin", "administra todo"), Login("experta", "experta de negocio", EXPERTS), Login("desarrollo", "desarrollo", ENGINEERS))
-COURTS = (
-    ("Losa 1", "fulbito", 6_000),
-    ("Losa 2", "fulbito", 6_000),
-    ("Losa 3 techada", "fulbito", 9_000),
-    ("Cancha de vóley", "voley", 4_000),
-    ("Cancha de básquet", "basquet", 4_500),
-)
-MEMBERS = (
-    ("Rosa Quispe", "Las Panteras de Surco"),
-    ("Percy Mamani", "Deportivo Cahuide"),
-    ("Elena Ticona", "Voleibol del Parque"),
-    ("Wilder Apaza", "Los Halcones"),
-    ("Noemí Tinco", "Triple Doble"),
-)
+STAFF = (Login("admin", "administra todo"), Login("experta", "experta de negocio", EXPERTS), Login("desarrollo", "desarrollo", ENGINEERS))
+NEIGHBOUR = Login(NEIGHBOUR_EMAIL, "vecina que reserva")
+LOGINS = (*STAFF, NEIGHBOUR)
 DATASETS = (
     ("kit", "Kit de prueba", "Catorce casos pequeños para ver funcionar la mesa."),
     ("reservas", "Reservas", "Lo que los vecinos escriben de verdad para pedir una cancha."),
@@ -64,7 +52,8 @@ REASON = "Versión de demostración: los casos vienen con el proyecto y cada res
 @transaction.atomic
 def seed_demo(*, with_passwords: bool, now: datetime) -> list[str]:
     """Makes what is missing and says what it made, one sentence each; nothing the second time."""
-    return [*seed_people(with_passwords=with_passwords), *_seed_complex(), *_seed_datasets(now)]
+    made = [*seed_people(with_passwords=with_passwords), *seed_complex(), *_seed_datasets(now)]
+    return [*made, *_seed_laptop(now)] if with_passwords else made
 
 
 def seed_people(*, with_passwords: bool) -> list[str]:
@@ -82,8 +71,8 @@ def _seed_groups() -> Iterable[str]:
 
 def _seed_users(with_passwords: bool) -> Iterable[str]:
     """Without passwords the two people exist, as owner and author, and nobody can log in; no superuser is made."""
-    known = set(User.objects.filter(username__in=[login.username for login in LOGINS]).values_list("username", flat=True))
-    for login in LOGINS:
+    known = set(User.objects.filter(username__in=[login.username for login in STAFF]).values_list("username", flat=True))
+    for login in STAFF:
         if login.username not in known and (with_passwords or login.group):
             _create_user(login, with_password=with_passwords)
             yield f"Usuario «{login.username}» ({login.role})."
@@ -97,13 +86,10 @@ def _create_user(login: Login, *, with_password: bool) -> None:
         user.groups.add(Group.objects.get(name=login.group))
 
 
-def _seed_complex() -> Iterable[str]:
-    if not Court.objects.exists():
-        Court.objects.bulk_create(Court(name=name, sport=sport, price_centimos_per_hour=price) for name, sport, price in COURTS)
-        yield f"{len(COURTS)} canchas."
-    if not Member.objects.exists():
-        Member.objects.bulk_create(Member(name=name, team_name=team) for name, team in MEMBERS)
-        yield f"{len(MEMBERS)} miembros."
+def _seed_laptop(now: datetime) -> Iterable[str]:
+    """A neighbour and her week: invented people belong in no real calendar."""
+    yield from seed_neighbour(password=NEIGHBOUR.password)
+    yield from seed_week(now=now)
 
 
 def _seed_datasets(now: datetime) -> Iterable[str]:

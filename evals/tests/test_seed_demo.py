@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from bookings.models import Court, Member
+from bookings.models import Booking, Court, Member
 from evals.management.demo import ENGINEERS, EXPERTS, GROUPS
 from evals.models import Case, Dataset, GatePolicy, Recording
 
@@ -35,6 +35,7 @@ def test_it_loads_people_complex_and_signed_datasets():
         "admin": (True, True),
         "experta": (False, True),
         "desarrollo": (False, True),
+        "vecina@kallpa.test": (False, False),
     }
     assert set(Court.objects.values_list("sport", flat=True)) == {"fulbito", "voley", "basquet"}
     assert Member.objects.filter(name="Rosa Quispe").exists()
@@ -64,7 +65,7 @@ def test_it_never_resets_what_a_person_edited():
     Case.objects.filter(pk=case.pk).update(notes="editado")
     Group.objects.get(name=ENGINEERS).permissions.clear()
     Court.objects.filter(name="Losa 1").update(name="Losa techada nueva")
-    Member.objects.filter(name="Rosa Quispe").delete()
+    Member.objects.filter(name="Rosa Quispe").update(name="Rosa Q.")
     Dataset.objects.filter(slug="kit").update(name="Otro nombre")
     seed()
     experta.refresh_from_db()
@@ -76,10 +77,11 @@ def test_it_never_resets_what_a_person_edited():
     assert Dataset.objects.get(slug="kit").name == "Otro nombre"
 
 
-def test_on_a_server_nobody_can_log_in_with_a_demo_password(settings):
+def test_on_a_server_nobody_can_log_in_with_a_demo_password_and_nothing_is_booked(settings):
     settings.DEBUG = False
     seed()
     assert {user.username: user.has_usable_password() for user in User.objects.all()} == {"experta": False, "desarrollo": False}
+    assert not Booking.objects.exists()
     assert "-demo" not in seed(logins=True)
 
 
@@ -90,7 +92,9 @@ def test_it_shows_logins_that_work_and_only_those():
     assert "http://127.0.0.1:8000/admin/" in shown
     assert re.search(r"admin +admin-demo", shown)
     assert "experta-demo" not in shown
-    assert User.objects.get(username="desarrollo").check_password("desarrollo-demo")
+    assert re.search(r"vecina@kallpa\.test +vecina-demo", shown)
+    for username, password in (("desarrollo", "desarrollo-demo"), ("vecina@kallpa.test", "vecina-demo")):
+        assert User.objects.get(username=username).check_password(password)
 
 
 def test_each_permission_of_a_group_exists():

@@ -14,7 +14,7 @@ from evals.management.demo import LOGINS, Login, seed_demo
 class Command(BaseCommand):
     help = (
         "Carga la demostración: personas, un complejo pequeño y los datasets firmados. Lo que ya existe no se toca. "
-        "Las cuentas solo tienen contraseña con DEBUG encendido."
+        "Las cuentas solo tienen contraseña, y el complejo una semana de reservas, con DEBUG encendido."
     )
     requires_system_checks: list[str] = []
 
@@ -29,9 +29,11 @@ class Command(BaseCommand):
 
     def _show_logins(self) -> None:
         # `make serve` hands its PORT down; runserver prints the address again once it listens.
-        self.stdout.write(f"Mesa de evaluación: http://127.0.0.1:{os.environ.get('PORT', '8000')}/admin/")
+        site = f"http://127.0.0.1:{os.environ.get('PORT', '8000')}/"
+        self.stdout.write(f"Reservas de los vecinos: {site}")
+        self.stdout.write(f"Mesa de evaluación y complejo: {site}admin/")
         for login in LOGINS:
-            self.stdout.write(f"  {login.username:<11} {_password_words(login):<28} {login.role}")
+            self.stdout.write(f"  {login.username:<19} {_password_words(login):<28} {login.role}")
 
 
 def _password_words(login: Login) -> str:
