@@ -70,7 +70,7 @@ model-is-named:
 		exit 2; \
 	fi >&2
 
-bench: $(DEV) ## Measure the runner on this machine
+bench: $(DEV) ## Measure the runner, the day's page and the booking API on this machine
 	@$(BIN)/python -m bench $(ARGS)
 
 faults: $(DEV) ## Run the long tests that kill workers and break the provider

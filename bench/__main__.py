@@ -1,4 +1,4 @@
-"""`make bench`: what a run costs in processor time, memory and waiting. Machines are noisy: trust ratios of one run."""
+"""`make bench`: what a run costs in processor time, memory and waiting, and how soon pages and API answer. Trust ratios of one run."""
 
 import json
 import os
@@ -110,8 +110,17 @@ def bench_real(environment: dict[str, str], delay_ms: int) -> None:
     show(f"1,000 calls, {delay_ms} ms, {CONCURRENCY} at once", used, note)
 
 
+def bench_pages() -> None:
+    """The neighbours' pages and API, in a process and a database of their own."""
+    with desk([]) as environment:
+        subprocess.run(
+            [sys.executable, "-m", "bench.pages"], cwd=ROOT, env=environment | {"DJANGO_SETTINGS_MODULE": "kallpa.settings"}, check=True
+        )
+
+
 def main() -> None:
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
+    bench_pages()
     with desk([1000, 4000]) as environment:
         bench_scripted(environment)
         for delay_ms in (0, 200):
