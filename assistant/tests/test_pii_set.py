@@ -1,4 +1,4 @@
-"""The labelled sentences that measure the masker: enough of them, well formed, right. Messages name ids only: final.jsonl stays unread."""
+"""The labelled sentences that measure the masker: enough of them, well formed, right. Messages name ids only: texts stay unread."""
 
 import json
 import re
@@ -13,9 +13,11 @@ import pytest
 FOLDER = Path(__file__).parent / "testdata" / "pii"
 Sentence = dict[str, Any]
 PARTS: dict[str, list[Sentence]] = {
-    part: [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()] for part in ("dev", "final")
+    part: [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
+    for part in ("dev", "final", "fresh")
 }
-SENTENCES = PARTS["dev"] + PARTS["final"]
+SPLIT = PARTS["dev"] + PARTS["final"]
+SENTENCES = SPLIT + PARTS["fresh"]
 RUC_WEIGHTS = (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 FORMS = {
     "dni": r"\d{8}\d?",
@@ -109,21 +111,29 @@ def ids_where(wrong: Any) -> list[str]:
 
 
 def test_it_is_large_enough_to_measure_with() -> None:
-    spans = count_spans(SENTENCES)
-    assert len(SENTENCES) >= 360
+    spans = count_spans(SPLIT)
+    assert len(SPLIT) >= 360
     assert set(spans) == KINDS
     assert min(spans.values()) >= 35
-    assert sum(not sentence["spans"] for sentence in SENTENCES) >= 120
-    assert sum(len(sentence["spans"]) > 1 for sentence in SENTENCES) >= 50
+    assert sum(not sentence["spans"] for sentence in SPLIT) >= 120
+    assert sum(len(sentence["spans"]) > 1 for sentence in SPLIT) >= 50
 
 
-def test_both_parts_hold_every_kind_in_the_same_proportion() -> None:
-    spans, final = count_spans(SENTENCES), count_spans(PARTS["final"])
+def test_the_fresh_part_is_large_enough_for_one_miss_a_kind() -> None:
+    spans = count_spans(PARTS["fresh"])
+    assert len(PARTS["fresh"]) >= 160
+    assert set(spans) == KINDS
+    assert min(spans.values()) >= 34
+    assert sum(not sentence["spans"] for sentence in PARTS["fresh"]) >= 60
+
+
+def test_dev_and_final_hold_every_kind_in_the_same_proportion() -> None:
+    spans, final = count_spans(SPLIT), count_spans(PARTS["final"])
     assert min(final[kind] for kind in KINDS) >= 8
     assert {kind for kind in KINDS if not 0.30 <= final[kind] / spans[kind] <= 0.37} == set()
-    without = [sum(not sentence["spans"] for sentence in part) for part in (PARTS["final"], SENTENCES)]
+    without = [sum(not sentence["spans"] for sentence in part) for part in (PARTS["final"], SPLIT)]
     assert 0.30 <= without[0] / without[1] <= 0.37
-    assert len(PARTS["final"]) * 3 == pytest.approx(len(SENTENCES), abs=3)
+    assert len(PARTS["final"]) * 3 == pytest.approx(len(SPLIT), abs=3)
 
 
 def test_no_sentence_and_no_value_occurs_twice() -> None:
