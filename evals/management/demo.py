@@ -18,12 +18,15 @@ SEEDS = Path(__file__).parent.parent / "seeds"
 EXPERTS, ENGINEERS = "Expertos de negocio", "Ingeniería"
 
 READING = ("dataset", "case", "caserevision", "datasetversion", "signature", "recording", "run", "result", "scoring", "score")
+APPS = ("assistant", "evals")
+PRODUCTION = ("view_interaction", "view_userreport")  # masked before it is stored, and without saying who
 GROUPS = {
     EXPERTS: (
+        *PRODUCTION,
         *(f"view_{model}" for model in READING),
         *("change_dataset", "add_case", "change_case", "add_recording", "add_datasetversion", "add_signature"),
     ),
-    ENGINEERS: (*(f"view_{model}" for model in READING), "view_gatepolicy", "view_productthreshold", "add_run"),
+    ENGINEERS: (*PRODUCTION, *(f"view_{model}" for model in READING), "view_gatepolicy", "view_productthreshold", "add_run"),
 }
 
 
@@ -65,7 +68,7 @@ def _seed_groups() -> Iterable[str]:
     for name, codenames in GROUPS.items():
         group, created = Group.objects.get_or_create(name=name)
         if created:
-            group.permissions.set(Permission.objects.filter(content_type__app_label="evals", codename__in=codenames))
+            group.permissions.set(Permission.objects.filter(content_type__app_label__in=APPS, codename__in=codenames))
             yield f"Grupo «{name}»."
 
 

@@ -3,15 +3,18 @@
 import io
 import re
 import time
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from bookings.models import Booking, Court, Member
-from evals.management.demo import ENGINEERS, EXPERTS, GROUPS
+from evals.management.demo import APPS, ENGINEERS, EXPERTS, GROUPS
 from evals.models import Case, Dataset, GatePolicy, Recording
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +102,23 @@ def test_it_shows_logins_that_work_and_only_those():
 
 def test_each_permission_of_a_group_exists():
     for codenames in GROUPS.values():
-        assert Permission.objects.filter(content_type__app_label="evals", codename__in=codenames).count() == len(codenames)
+        assert Permission.objects.filter(content_type__app_label__in=APPS, codename__in=codenames).count() == len(codenames)
+
+
+@pytest.mark.parametrize("username", ["experta", "desarrollo"])
+def test_the_desk_reads_production_and_changes_none_of_it(username, client):
+    seed()
+    client.force_login(User.objects.get(username=username))
+    assert client.get("/admin/assistant/interaction/").status_code == 200
+    assert client.get("/admin/assistant/interaction/add/").status_code == 403
+    assert client.get("/admin/bookings/booking/").status_code == 403
+
+
+def test_a_group_that_existed_gains_production_and_keeps_the_rest_as_it_was():
+    group = Group.objects.create(name=EXPERTS)
+    desk = import_module("evals.migrations.0004_desk_reads_production")
+    desk.let_the_desk_read_production(apps, SimpleNamespace(connection=connection))
+    assert set(group.permissions.values_list("codename", flat=True)) == {"view_interaction", "view_userreport"}
 
 
 @pytest.mark.parametrize("forbidden", ["change_gatepolicy", "add_run", "change_run", "delete_case", "view_held_out_text"])
