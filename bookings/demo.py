@@ -55,6 +55,7 @@ PLAYERS = {
 NEIGHBOUR_EMAIL = "vecina@kallpa.test"
 NEIGHBOUR = Profile(name="Lucía Huamán", phone="", team_name="Las Chalacas")
 FIRST_DAY, LAST_DAY = -3, 9
+Playing = set[tuple[int, int]]  # member and hour, of one day
 NO_TEAM, CANCELLED = 12, 4  # of a hundred bookings
 
 
@@ -100,8 +101,9 @@ def _fill_week(today: dt.date, now: dt.datetime) -> None:
     _book_for_the_neighbour(courts, today, now)
     members = {member.name: member for member in Member.objects.filter(user=None)}
     for days in range(FIRST_DAY, LAST_DAY + 1):
+        playing: Playing = set()
         for court in courts:
-            _fill_day(court, today + dt.timedelta(days=days), members, now)
+            _fill_day(court, today + dt.timedelta(days=days), members, playing, now)
 
 
 def _block(court: Court, date: dt.date, now: dt.datetime) -> None:
@@ -117,16 +119,24 @@ def _book_for_the_neighbour(courts: list[Court], today: dt.date, now: dt.datetim
             _book(member, Slot(court, today + dt.timedelta(days=days), 19), 1, member.team_name, now)
 
 
-def _fill_day(court: Court, date: dt.date, members: dict[str, Member], now: dt.datetime) -> None:
+def _fill_day(court: Court, date: dt.date, members: dict[str, Member], playing: Playing, now: dt.datetime) -> None:
     players = [(members[name], team) for name, team in PLAYERS[court.sport] if name in members]
     hour = OPENS_AT
     while players and hour < CLOSES_AT:
         slot, length = Slot(court, date, hour), 1
         if _draw(slot, "demand") < _demand(slot, today=in_lima(now).date()):
             length = 2 if _draw(slot, "length") < 35 and hour + 2 <= CLOSES_AT else 1
-            member, team = players[_draw(slot, "team") % len(players)]
+            member, team = _next_free(players, _draw(slot, "team"), range(hour, hour + length), playing)
             _book(member, slot, length, "" if _draw(slot, "no team") < NO_TEAM else team, now)
         hour += length
+
+
+def _next_free(players: list[tuple[Member, str]], first: int, hours: range, playing: Playing) -> tuple[Member, str]:
+    """Who plays then: nobody is on two courts at once while somebody else can come."""
+    turns = [players[(first + turn) % len(players)] for turn in range(len(players))]
+    chosen = next((turn for turn in turns if playing.isdisjoint((turn[0].pk, hour) for hour in hours)), turns[0])
+    playing.update((chosen[0].pk, hour) for hour in hours)
+    return chosen
 
 
 def _demand(slot: Slot, *, today: dt.date) -> int:

@@ -8,10 +8,11 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.formats import date_format
 from import_export.admin import ExportMixin
 from import_export.forms import ExportForm
 
-from bookings.admin.forms import BookForm
+from bookings.admin.forms import BookForm, PlainLinks
 from bookings.clock import now_in_lima
 from bookings.exports import BookingResource, SafeCSV, SafeXLSX
 from bookings.models import Booking
@@ -44,8 +45,8 @@ class DayFilter(admin.SimpleListFilter):
 
 
 @admin.register(Booking)
-class BookingAdmin(ExportMixin, admin.ModelAdmin):
-    list_display = ["date", "from_to", "court", "member", "team_name", "price", "status"]
+class BookingAdmin(PlainLinks, ExportMixin, admin.ModelAdmin):
+    list_display = ["day", "from_to", "court", "member", "team_name", "price", "status"]
     list_filter = [DayFilter, "status", "court__sport", "court"]
     list_select_related = ["court", "member"]
     search_fields = ["member__name", "member__phone", "team_name", "court__name"]
@@ -58,6 +59,7 @@ class BookingAdmin(ExportMixin, admin.ModelAdmin):
     formats = [SafeXLSX, SafeCSV]
     export_form_class = ExportForm
     import_export_change_list_template = "admin/bookings/booking/change_list.html"
+    export_template_name = "admin/bookings/booking/export.html"
     to_encoding = "utf-8-sig"  # spreadsheets read a CSV file without the mark in the machine's old encoding
 
     def get_form(self, request: HttpRequest, obj: Booking | None = None, change: bool = False, **options: Any) -> type[ModelForm]:
@@ -84,11 +86,15 @@ class BookingAdmin(ExportMixin, admin.ModelAdmin):
         return f"reservas-{now_in_lima():%Y-%m-%d}.{file_format.get_extension()}"
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        response = super().changelist_view(request, extra_context)
+        response = super().changelist_view(request, {"title": "Reservas", **(extra_context or {})})
         if isinstance(response, TemplateResponse) and response.context_data and "cl" in response.context_data:
             listed = response.context_data["cl"]
             response.context_data["totals"] = total_days(listed.queryset, dates={booking.date for booking in listed.result_list})
         return response
+
+    @admin.display(description="día", ordering="date")
+    def day(self, booking: Booking) -> str:
+        return date_format(booking.date, "D d/m/Y")
 
     @admin.display(description="horas", ordering="start_hour")
     def from_to(self, booking: Booking) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.formats import date_format
 
-from bookings.admin.forms import BlockForm, CourtForm
+from bookings.admin.forms import BlockForm, CourtForm, PlainLinks
 from bookings.clock import now_in_lima
 from bookings.models import Court, CourtBlock
 from bookings.money import in_soles
@@ -49,12 +50,12 @@ class ToComeFilter(admin.SimpleListFilter):
 
 
 @admin.register(CourtBlock)
-class CourtBlockAdmin(admin.ModelAdmin):
+class CourtBlockAdmin(PlainLinks, admin.ModelAdmin):
     """A block is made, read and lifted (deleted); to move it, lift it and make another."""
 
     form = BlockForm
     fields = ["court", "date", "start_hour", "hours", "reason"]
-    list_display = ["court", "date", "from_to", "reason"]
+    list_display = ["day", "from_to", "court", "reason"]
     list_filter = [ToComeFilter, "court__sport", "court"]
     list_select_related = ["court"]
     search_fields = ["court__name", "reason"]
@@ -72,6 +73,10 @@ class CourtBlockAdmin(admin.ModelAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[CourtBlock]) -> None:
         for block in queryset:
             unblock_court(block=block)
+
+    @admin.display(description="día", ordering="date")
+    def day(self, block: CourtBlock) -> str:
+        return date_format(block.date, "D d/m/Y")
 
     @admin.display(description="horas", ordering="start_hour")
     def from_to(self, block: CourtBlock) -> str:

@@ -7,6 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.db.models import Field
+from django.http import HttpRequest
 
 from bookings.api import FIELD_OF_CODE, HOUR_TAKEN
 from bookings.clock import now_in_lima
@@ -32,6 +35,18 @@ def _hour_field() -> forms.TypedChoiceField:
 def _hours_field(longest: int) -> forms.TypedChoiceField:
     choices = [(count, in_hours(count)) for count in range(MIN_HOURS, longest + 1)]
     return forms.TypedChoiceField(label="Cuánto tiempo", coerce=_read_hour, choices=choices)
+
+
+class PlainLinks:
+    """For an admin whose forms choose a court or a member: no pencils, crosses and eyes beside the choice; only a member may be added."""
+
+    def formfield_for_dbfield(self, db_field: Field, request: HttpRequest, **options: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **options)  # type: ignore[misc]
+        widget = getattr(field, "widget", None)
+        if isinstance(widget, RelatedFieldWidgetWrapper):
+            widget.can_change_related = widget.can_delete_related = widget.can_view_related = False
+            widget.can_add_related = widget.can_add_related and db_field.name == "member"
+        return field
 
 
 class HoursForm(forms.ModelForm):

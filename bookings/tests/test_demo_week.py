@@ -72,6 +72,12 @@ def test_evenings_and_weekends_are_fuller_and_hours_stay_free():
         assert taken(TODAY + dt.timedelta(days=days), range(7, 22)) < 0.8
 
 
+def test_nobody_plays_on_two_courts_at_once():
+    seed()
+    held = Counter(BookedHour.objects.filter(booking__isnull=False).values_list("booking__member", "date", "hour"))
+    assert max(held.values()) == 1
+
+
 def test_a_court_is_being_mended_and_some_bookings_were_cancelled():
     seed()
     block = CourtBlock.objects.get()
