@@ -229,12 +229,8 @@ def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
     """False when the lease was lost in the meantime."""
     closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now}
     if isinstance(answer, Failure):
-        facts = {
-            "status": Result.Status.ERROR,
-            "error_cause": answer.cause,
-            "error_detail": storable_text(answer.detail),
-            "attempts": answer.attempts,
-        }
+        detail = storable_text(answer.detail)
+        facts = {"status": Result.Status.ERROR, "error_cause": answer.cause, "error_detail": detail, "attempts": answer.attempts}
     else:
         facts = {
             "status": Result.Status.DONE,
