@@ -22,6 +22,7 @@ from bookings.values import BookingRequest
 pytestmark = pytest.mark.browser
 
 WIDTHS = (390, 1_440)
+FORMS = {"/cuenta/crear/": "Crear cuenta", "/cuenta/entrar/": "Entrar", "/cuenta/clave/": "Mandar"}
 LONG_TEAM, LONG_NAME, LONG_COURT = "W" * 40, "Wenceslao" * 13, "Fulbitoalairelibre" * 4
 LONG_QUESTION = "¿" + "cuándo" * 32 + "?"
 STICKS_OUT = """() => {
@@ -68,28 +69,19 @@ def signed_in(page: Page, neighbour: Member) -> Page:
     return page
 
 
-@pytest.mark.parametrize("address", ["/?fecha=2026-03-10", "/cuenta/crear/", "/cuenta/entrar/", "/cuenta/clave/", "/cuenta/clave/enviada/"])
-def test_pages_for_everybody(page: Page, neighbour: Member, address: str) -> None:
-    page.goto(address)
-    check_layout(page)
-
-
-def test_pages_that_are_not_there(page: Page, watch: Watch) -> None:
+def test_pages_for_everybody(page: Page, neighbour: Member, watch: Watch) -> None:
     watch.forgiven = {404}
-    page.goto("/no-hay/")
-    check_layout(page)
-    page.goto("/cuenta/clave/MQ/no-sirve/")
-    check_layout(page)
+    for address in ("/?fecha=2026-03-10", *FORMS, "/cuenta/clave/enviada/", "/cuenta/clave/MQ/no-sirve/", "/no-hay/"):
+        page.goto(address)
+        check_layout(page)
 
 
-@pytest.mark.parametrize(
-    ("address", "button"), [("/cuenta/crear/", "Crear cuenta"), ("/cuenta/entrar/", "Entrar"), ("/cuenta/clave/", "Mandar")]
-)
-def test_forms_of_accounts_with_errors(page: Page, address: str, button: str) -> None:
-    page.goto(address)
-    page.locator("main").get_by_role("button", name=button).click()
-    expect(page.locator("main .error").first).to_be_visible()
-    check_layout(page)
+def test_forms_of_accounts_with_errors(page: Page) -> None:
+    for address, button in FORMS.items():
+        page.goto(address)
+        page.locator("main").get_by_role("button", name=button).click()
+        expect(page.locator("main .error").first).to_be_visible()
+        check_layout(page)
 
 
 def test_a_new_password(page: Page, neighbour: Member) -> None:
@@ -100,9 +92,15 @@ def test_a_new_password(page: Page, neighbour: Member) -> None:
     check_layout(page)
 
 
-def test_the_day_with_everything(signed_in: Page) -> None:
+def test_pages_of_ones_own(signed_in: Page) -> None:
     signed_in.goto("/?fecha=2026-03-10&cancha=1&hora=8")
     expect(signed_in.locator(".next")).to_be_visible()
+    check_layout(signed_in)
+    signed_in.goto("/cuenta/datos/")
+    check_layout(signed_in)
+    signed_in.goto("/mis-reservas/")
+    signed_in.locator(".bookings summary").first.click()
+    expect(signed_in.get_by_role("button", name="Sí, cancelar la reserva")).to_be_visible()
     check_layout(signed_in)
 
 
@@ -114,18 +112,6 @@ def test_a_refused_booking(signed_in: Page, watch: Watch) -> None:
     check_layout(signed_in)
 
 
-def test_ones_own_bookings(signed_in: Page) -> None:
-    signed_in.goto("/mis-reservas/")
-    signed_in.locator(".bookings summary").first.click()
-    expect(signed_in.get_by_role("button", name="Sí, cancelar la reserva")).to_be_visible()
-    check_layout(signed_in)
-
-
-def test_ones_own_data(signed_in: Page) -> None:
-    signed_in.goto("/cuenta/datos/")
-    check_layout(signed_in)
-
-
 @pytest.fixture
 def long_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(conftest.ANSWERS, "algún día", json.dumps({"action": "clarify", "question": LONG_QUESTION}))
@@ -134,19 +120,14 @@ def long_question(monkeypatch: pytest.MonkeyPatch) -> None:
 KINDS = {"draft": SATURDAY, "clarify": "algún día", "refuse": "una pizza", "rejected": "algo confuso", "unavailable": "sin servicio"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_assistants_answers(signed_in: Page, kind: str, long_question: None) -> None:
-    signed_in.goto("/")
-    ask(signed_in, f"{KINDS[kind]} {'w' * 200}")
-    expect(signed_in.locator(f"#asistente-respuesta.{kind}")).to_be_visible()
-    signed_in.evaluate("document.querySelectorAll('#asistente details').forEach((one) => { one.open = true })")
-    check_layout(signed_in)
-
-
-def test_too_many_questions(signed_in: Page, settings: Any, watch: Watch) -> None:
-    settings.ASSISTANT_PER_MINUTE, watch.forgiven = 1, {429}
-    signed_in.goto("/")
-    ask(signed_in, "una pizza")
+def test_the_assistants_answers(signed_in: Page, long_question: None, settings: Any, watch: Watch) -> None:
+    settings.ASSISTANT_PER_MINUTE, watch.forgiven = len(KINDS), {429}
+    for kind, text in KINDS.items():
+        signed_in.goto("/")
+        ask(signed_in, f"{text} {'w' * 200}")
+        expect(signed_in.locator(f"#asistente-respuesta.{kind}")).to_be_visible()
+        signed_in.evaluate("document.querySelectorAll('#asistente details').forEach((one) => { one.open = true })")
+        check_layout(signed_in)
     signed_in.get_by_role("button", name="Llenar el formulario").click()
     expect(signed_in.locator("#asistente-respuesta")).to_contain_text("muchas veces")
     check_layout(signed_in)
