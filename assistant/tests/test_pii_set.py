@@ -14,10 +14,10 @@ FOLDER = Path(__file__).parent / "testdata" / "pii"
 Sentence = dict[str, Any]
 PARTS: dict[str, list[Sentence]] = {
     part: [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
-    for part in ("dev", "final", "fresh")
+    for part in ("dev", "final", "fresh", "fresh2")
 }
 SPLIT = PARTS["dev"] + PARTS["final"]
-SENTENCES = SPLIT + PARTS["fresh"]
+SENTENCES = SPLIT + PARTS["fresh"] + PARTS["fresh2"]
 RUC_WEIGHTS = (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 FORMS = {
     "dni": r"\d{8}\d?",
@@ -119,12 +119,13 @@ def test_it_is_large_enough_to_measure_with() -> None:
     assert sum(len(sentence["spans"]) > 1 for sentence in SPLIT) >= 50
 
 
-def test_the_fresh_part_is_large_enough_for_one_miss_a_kind() -> None:
-    spans = count_spans(PARTS["fresh"])
-    assert len(PARTS["fresh"]) >= 160
+@pytest.mark.parametrize(("part", "sentences", "spans_a_kind", "without"), [("fresh", 160, 34, 60), ("fresh2", 200, 40, 70)])
+def test_the_fresh_parts_are_large_enough_for_one_miss_a_kind(part: str, sentences: int, spans_a_kind: int, without: int) -> None:
+    spans = count_spans(PARTS[part])
+    assert len(PARTS[part]) >= sentences
     assert set(spans) == KINDS
-    assert min(spans.values()) >= 34
-    assert sum(not sentence["spans"] for sentence in PARTS["fresh"]) >= 60
+    assert min(spans.values()) >= spans_a_kind
+    assert sum(not sentence["spans"] for sentence in PARTS[part]) >= without
 
 
 def test_dev_and_final_hold_every_kind_in_the_same_proportion() -> None:
