@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.contrib.auth import get_user
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from rest_framework.response import Response
@@ -50,6 +51,7 @@ def show_interaction(request: HttpRequest, interaction: Interaction) -> HttpResp
 
 def show_refusal(request: HttpRequest, response: Response) -> HttpResponse:
     """The same page with the words kept, and the sentence of a problem: too often, no such text, a page that expired."""
+    request.user = get_user(request)  # the framework forgets who it is when the form's token is stale
     sentences = response.data["errors"].get("text") or [response.data["detail"]]
     proposal = ProposalView(request.POST.get("text", ""), "refused", " ".join(sentences))
     page = render_day_page(request, date=_day_of(request), proposal=proposal, status=response.status_code)

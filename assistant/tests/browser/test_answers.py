@@ -71,6 +71,19 @@ def test_over_the_limit_it_says_when_to_come_back(
     book_by_hand(page)
 
 
+def test_a_page_that_went_stale_says_so_and_goes_on(page: Page, member: Member, watch: Watch, provider: LoopbackProvider) -> None:
+    watch.forgiven = {403}
+    enter(page, member)
+    page.goto("/")
+    page.context.clear_cookies(name="csrftoken")
+    ask(page, "quiero una pizza")
+    expect(page.locator("#asistente-respuesta")).to_contain_text("la página caducó")
+    expect(page.get_by_label("¿Qué quieres reservar?")).to_have_value("quiero una pizza")
+    assert provider.calls == []
+    page.get_by_role("button", name="Llenar el formulario").click()
+    expect(page.locator("#asistente-respuesta.refuse")).to_be_visible()
+
+
 def test_a_draft_can_be_discarded(page: Page, member: Member) -> None:
     enter(page, member)
     page.goto("/")
