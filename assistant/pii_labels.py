@@ -32,5 +32,13 @@ COUNTED = (  # what stands behind an amount or a count
     "soles sol lucas mangos dolares euros usd pen personas habitantes seguidores vistas visitas hinchas espectadores asistentes usuarios "
     "puntos metros pasos millones km kg"
 )
+OF_A_DOCUMENT = frozenset({"dni", "documento", "documentos", "doc", "identidad"})
+CARRIED = (  # between a number and the next of its list: «… y el de mi hijo es …»
+    "y e o a con tambien el la los las lo al de del es son seria tiene lleva numero nro n ella ellos yo tu mi mis su sus nuestro nuestra "
+    "mio mia tuyo tuya suyo suya otro otra segundo segunda mama papa madre padre esposa esposo senora senor marido mujer pareja novio "
+    "novia enamorado enamorada hermano hermana hijo hija hijos hijito hijita primo prima tio tia sobrino sobrina abuelo abuela cunado "
+    "cunada suegro suegra amigo amiga companero companera pata chico chica nino nina bebe menor mayor profe profesor profesora "
+    "entrenador entrenadora director directora secretaria jefe jefa vecino vecina causa casa oficina trabajo"
+)
 HASTY = "al el es del de n no nro a y e o con porfa pa para por gracias plis pls"  # written together with a number
 HASTY_WORDS = {*HASTY.split(), *KIND_OF_WORD}
