@@ -3,11 +3,11 @@
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import DataError
 
 from assistant.llm.scripted import ScriptedModel
 from assistant.tests.loopback_provider import Call, LoopbackProvider, Reply, completion, json_reply
@@ -174,5 +174,6 @@ def test_without_escapes_the_reason_of_a_score_ends_the_run(monkeypatch: pytest.
     monkeypatch.setattr(BookingAssistant, "run", hostile_reason)
     make_version([draft_row("b", **FACTS)])
     monkeypatch.setattr("evals.grading.storable_text", lambda text: text)
-    with pytest.raises((UnicodeEncodeError, ValueError, DataError)):
+    with suppress(UnicodeEncodeError, ValueError):  # SQLite's; PostgreSQL's is told by the command
         run_command("eval_run", "examen")
+    assert Run.objects.get().status == Run.Status.RUNNING
