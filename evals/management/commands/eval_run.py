@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from assistant.llm import ModelError
 from evals.checkout import current_commit, same_commit
+from evals.datasets.selection import latest_version
 from evals.management.arguments import read_commit, read_count, read_micro_usd, read_temperature
 from evals.management.lookups import find_dataset
 from evals.management.running import Outputs, finish_on_screen
@@ -78,8 +79,7 @@ def _start(dataset: Dataset, options: dict[str, Any]) -> Run:
 
 def _find_version(dataset: Dataset, asked: str | None) -> DatasetVersion:
     if asked is None:
-        signed = dataset.versions.filter(signature__isnull=False).order_by("-number").first()
-        return signed or freeze_version(dataset=dataset, by=None)
+        return latest_version(dataset, signed=True) or freeze_version(dataset=dataset, by=None)
     if asked == "draft":
         return freeze_version(dataset=dataset, by=None)
     version = dataset.versions.filter(number=asked).first() if asked.isdecimal() else None
