@@ -22,3 +22,33 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} ({self.status})"
+
+
+class ApiToken(models.Model):
+    """What a program shows to be let in. The row holds a hash: whoever reads the database cannot use the token."""
+
+    class Scope(models.TextChoices):
+        MCP = "mcp", "Servidor MCP"
+        METRICS = "metrics", "Leer /metrics"
+        GATE = "gate", "Preguntar si una versión puede salir"
+
+    name = models.CharField("nombre", max_length=80)
+    prefix = models.CharField("comienzo", max_length=8, unique=True)  # stands open in the token, to find its row and to speak about it
+    digest = models.CharField("huella SHA-256", max_length=64)
+    scopes = models.JSONField("permisos")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name="dueño", on_delete=models.CASCADE, related_name="api_tokens")
+    created_at = models.DateTimeField("creado")
+    expires_at = models.DateTimeField("vence")
+    revoked_at = models.DateTimeField("revocado", null=True, blank=True)
+    last_used_at = models.DateTimeField("último uso", null=True, blank=True)
+
+    class Meta:
+        verbose_name = "token de la API"
+        verbose_name_plural = "tokens de la API"
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(name="token_expires_after_it_is_made", condition=models.Q(expires_at__gt=models.F("created_at"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

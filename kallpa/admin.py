@@ -1,0 +1,74 @@
+"""Tokens of programs: made here, read here, revoked here. A token never changes, and its secret is shown once."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from kallpa.models import ApiToken
+from kallpa.tokens import MAX_DAYS, MAX_NAME, create_token, revoke_token
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(label="Para qué es", max_length=MAX_NAME, help_text="Por ejemplo: editor de Rosa.")
+    scopes = forms.MultipleChoiceField(label="Qué abre", choices=ApiToken.Scope.choices, widget=forms.CheckboxSelectMultiple)
+    days = forms.IntegerField(label="Días que vale", min_value=1, max_value=MAX_DAYS, initial=90, help_text=f"De 1 a {MAX_DAYS}.")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin):
+    list_display = ["name", "prefix", "opens", "owner", "created_at", "expires_at", "last_used_at", "state"]
+    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "owner"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "prefix"]
+    fields = ["name", "prefix", "opens", "owner", "created_at", "expires_at", "revoked_at", "last_used_at"]
+    actions = ["revoke"]
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("kallpa.change_apitoken")
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The secret is in the answer to the form and nowhere else: a redirect would have to keep it in a session or a cookie."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = TokenForm(request.POST or None)
+        if not form.is_valid():
+            return self._page(request, "add", {"form": form, "title": "Crear un token"})
+        assert isinstance(request.user, AbstractBaseUser)  # noqa: S101 -- who may add has an account
+        made = create_token(**form.cleaned_data, owner=request.user, now=timezone.now())
+        self.log_addition(request, made.row, "Creado.")
+        return self._page(request, "created", {"token": made.row, "secret": made.secret, "title": f"Token creado: {made.row}"})
+
+    def _page(self, request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+        return TemplateResponse(
+            request, f"admin/kallpa/apitoken/{name}.html", self.admin_site.each_context(request) | {"opts": self.opts} | context
+        )
+
+    @admin.action(description="Revocar: dejan de abrir desde la siguiente solicitud", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        closed = [token for token in queryset if revoke_token(token=token, now=timezone.now())]
+        for token in closed:
+            self.log_change(request, token, "Revocado.")
+        self.message_user(request, f"Tokens revocados: {len(closed)}.")
+
+    @admin.display(description="abre")
+    def opens(self, token: ApiToken) -> str:
+        return ", ".join(ApiToken.Scope(scope).label for scope in token.scopes)
+
+    @admin.display(description="estado")
+    def state(self, token: ApiToken) -> str:
+        if token.revoked_at:
+            return "revocado"
+        return "vencido" if token.expires_at <= timezone.now() else "vigente"
