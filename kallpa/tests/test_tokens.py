@@ -5,6 +5,7 @@ import json
 import logging
 import secrets
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -123,8 +124,8 @@ def test_a_refused_use_is_no_use(made: NewToken) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"scopes": []}, {"scopes": ["admin"]}, {"scopes": ["mcp", "x"]}, {"days": 0}, {"days": 366}, {"name": ""}, {"name": "n" * 81}]
 )
-def test_what_is_no_token_is_not_made(owner: User, wrong: dict[str, object]) -> None:
-    asked = {"name": "editor", "scopes": ["mcp"], "days": 1, **wrong}
+def test_what_is_no_token_is_not_made(owner: User, wrong: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {"name": "editor", "scopes": ["mcp"], "days": 1, **wrong}
     with pytest.raises(ValueError, match=r"scopes|days"):
         create_token(**asked, owner=owner, now=NOW)
     assert not ApiToken.objects.exists()
@@ -134,7 +135,7 @@ def test_the_database_refuses_a_token_without_an_end_and_a_second_with_the_same_
     row = {"name": "x", "digest": "0" * 64, "scopes": ["mcp"], "owner": owner, "created_at": NOW}
     for wrong in ({"prefix": "00000000", "expires_at": NOW}, {"prefix": made.row.prefix, "expires_at": NOW + DAY}):
         with pytest.raises(IntegrityError), transaction.atomic():
-            ApiToken.objects.create(**row, **wrong)  # type: ignore[arg-type]
+            ApiToken.objects.create(**row, **wrong)
 
 
 def test_a_secret_holds_256_random_bits(made: NewToken, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
