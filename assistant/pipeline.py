@@ -7,6 +7,7 @@ from dataclasses import replace
 from assistant import prompts
 from assistant.drafts import AssistantResult, Reason, Trace, parse_output
 from assistant.llm import Model, ModelRequest
+from assistant.prompts.answer_schema import RESPONSE_FORMAT
 from bookings.values import OccupiedHour
 
 MAX_INPUT_CHARS = 300
@@ -21,14 +22,19 @@ def propose(
     variant: str = "base",
     temperature: float = 0.0,
     max_tokens: int = 200,
+    json_schema: bool = False,
 ) -> AssistantResult:
-    """What to show the person who typed `text`. A ModelError passes through: an outage is not an answer."""
+    """What to show the person who typed `text`. A ModelError passes through: an outage is not an answer.
+
+    With `json_schema` the server is asked to hold the model to the three answers; what comes back is read as strictly as without.
+    """
     if len(text) > MAX_INPUT_CHARS:
         return AssistantResult("rejected", reason=Reason.INPUT_TOO_LONG, detail=f"{len(text)} characters")
     if not prompts.quote_untrusted(text):
         return AssistantResult("rejected", reason=Reason.INPUT_BLANK)
     messages = prompts.render(variant, text=text, now=now, occupied=occupied)
-    response = model.complete(ModelRequest(messages=messages, temperature=temperature, max_tokens=max_tokens))
+    form = RESPONSE_FORMAT if json_schema else None
+    response = model.complete(ModelRequest(messages, temperature, max_tokens, response_format=form))
     trace = Trace(messages, response.text, response.finish_reason, response.provider_ms, response.attempts, response.model)
     return replace(_read(trace, now), usage=response.usage, trace=trace)
 

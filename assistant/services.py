@@ -48,7 +48,7 @@ def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) 
         member=member,
         created_at=now,
         masked_text=_mask_request(text, names),
-        prompt_hash=prompt_hash(VARIANT),
+        prompt_hash=prompt_hash(VARIANT, json_schema=settings.LLM_JSON_SCHEMA),
         prompt_variant=VARIANT,
         model=model.name,
         latency_ms=latency_ms,
@@ -112,6 +112,7 @@ def _propose(text: str, model: Model, now: dt.datetime) -> AssistantResult:
         variant=VARIANT,
         temperature=settings.LLM_TEMPERATURE,
         max_tokens=settings.LLM_MAX_TOKENS,
+        json_schema=settings.LLM_JSON_SCHEMA,
     )
 
 

@@ -80,9 +80,10 @@ class WrongHelper(Exception):  # noqa: N818 -- named after what it is
 
 
 def target_for(run: Run) -> Target:
-    """The run's target, set as the run says."""
-    config = TargetConfig(variant=run.prompt_variant, temperature=run.temperature, max_tokens=run.max_tokens, now=run.created_at)
-    return TARGETS[run.target](config)
+    """The run's target, set as the run says; whether a form is asked for is in the prompt's hash, which the helper compares."""
+    return TARGETS[run.target](
+        TargetConfig(run.prompt_variant, run.temperature, run.max_tokens, now=run.created_at, json_schema=settings.LLM_JSON_SCHEMA)
+    )
 
 
 class _Helper:

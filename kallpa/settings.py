@@ -279,6 +279,7 @@ LLM_MODEL = _text("LLM_MODEL")
 LLM_API_KEY = _text("LLM_API_KEY")
 LLM_TEMPERATURE = float(_number("LLM_TEMPERATURE", "0", low="0", high="2"))
 LLM_MAX_TOKENS = _whole("LLM_MAX_TOKENS", "200", low="1", high="100000")
+LLM_JSON_SCHEMA = _flag("LLM_JSON_SCHEMA", False)
 LLM_TIMEOUT_S = float(_number("LLM_TIMEOUT_S", "20", low="0.1", high="300"))
 
 OUTBOUND_ALLOW_LOOPBACK = _flag("OUTBOUND_ALLOW_LOOPBACK", DEBUG)

@@ -1,6 +1,8 @@
 """What the assistant asks of a model and what can go wrong, without a word about who provides it."""
 # ruff: noqa: N818 - an error is named after what happened
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -9,11 +11,16 @@ ModelKind = Literal["scripted", "real"]
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question: messages in the OpenAI-compatible form (kept out of the repr: people write in them), max_tokens of the answer."""
+    """One question: messages in the OpenAI-compatible form (kept out of the repr: people write in them), max_tokens of the answer.
+
+    `tools` and `response_format` travel in that form too, untranslated; a server may ignore either, so nothing rests on them.
+    """
 
     messages: tuple[dict[str, Any], ...] = field(repr=False)
     temperature: float
     max_tokens: int
+    tools: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    response_format: dict[str, Any] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class ModelResponse:
-    """What came back: the text as it is, the provider's own finish reason, milliseconds of the exchange that worked, calls made in all."""
+    """What came back: the text as it is, the provider's own finish reason, milliseconds of the exchange that worked, calls made in all.
+
+    Each of `tool_calls` has at least a string `id`, `type` "function" and a `function` of a name and arguments, both strings: what
+    the arguments hold is untrusted text that nobody has read yet. There are none unless the request offered tools.
+    """
 
     text: str
     usage: Usage
@@ -35,6 +46,14 @@ class ModelResponse:
     provider_ms: float
     attempts: int
     model: str
+    tool_calls: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The answer as a message to go on from, with its tool calls as they came."""
+        if not self.tool_calls:
+            return {"role": "assistant", "content": self.text}
+        return {"role": "assistant", "content": self.text or None, "tool_calls": list(self.tool_calls)}
 
 
 class Model(Protocol):
@@ -53,10 +72,25 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def estimate_usage(request: ModelRequest, text: str) -> Usage:
-    """Usage of an exchange that nobody counted: the contents of all messages, and the answer."""
-    contents = "".join(str(message.get("content") or "") for message in request.messages)
-    return Usage(estimate_tokens(contents), estimate_tokens(text), measured=False)
+def estimate_request(request: ModelRequest) -> int:
+    """Tokens of all that a request sends: contents and tool calls of its messages, its tools, the form asked for."""
+    return -(-sum(map(len, _sent_texts(request))) // 4)
+
+
+def estimate_usage(request: ModelRequest, text: str, tool_calls: tuple[dict[str, Any], ...] = ()) -> Usage:
+    """Usage of an exchange that nobody counted: all that was sent, and the answer with its tool calls."""
+    answer = text + json.dumps(tool_calls, ensure_ascii=False) if tool_calls else text
+    return Usage(estimate_request(request), estimate_tokens(answer), measured=False)
+
+
+def _sent_texts(request: ModelRequest) -> Iterable[str]:
+    for message in request.messages:
+        yield str(message.get("content") or "")
+        if message.get("tool_calls"):
+            yield json.dumps(message["tool_calls"], ensure_ascii=False)
+    for other in (request.tools, request.response_format):
+        if other:
+            yield json.dumps(other, ensure_ascii=False)
 
 
 class ModelError(Exception):

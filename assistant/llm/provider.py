@@ -7,7 +7,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -50,6 +50,7 @@ PATH = "/chat/completions"
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 0.5, 8.0
 LONGEST_RETRY_AFTER_S = 30.0
 MOST_TOKENS = 100_000_000  # a usage above this is not a count
+MOST_TOOL_CALLS, MOST_TOOL_CALL_CHARS, MOST_NAME_CHARS = 16, 32_000, 200
 
 # NUL and halves of surrogate pairs: JSON can spell them, no database can store them.
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -136,8 +137,7 @@ class ProviderModel:
             ms = (time.perf_counter() - started) * 1_000
             if isinstance(outcome, _Completion):
                 self._on_attempt(Attempt(number, "ok", ms))
-                usage = outcome.usage or estimate_usage(request, outcome.text)
-                return ModelResponse(outcome.text, usage, outcome.finish_reason, provider_ms=ms, attempts=number, model=self.name)
+                return self._respond(request, outcome, ms, number)
             wait_s = self._pause_before_retry(outcome, number, deadline)
             self._on_attempt(Attempt(number, outcome.cause, ms, wait_s))
             if wait_s is None:
@@ -145,26 +145,36 @@ class ProviderModel:
                 raise outcome
             self._sleep(wait_s)
 
+    def _respond(self, request: ModelRequest, outcome: "_Completion", ms: float, attempts: int) -> ModelResponse:
+        text, calls = outcome.text, outcome.tool_calls
+        usage = outcome.usage or estimate_usage(request, text, calls)
+        return ModelResponse(text, usage, outcome.finish_reason, ms, attempts, self.name, calls)
+
     def _ask(self, request: ModelRequest, deadline: Deadline) -> "_Completion | ModelError":
         """One call: what came of it, as a value."""
-        payload = {
-            "model": self.name,
-            "messages": request.messages,
-            "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
-            "stream": False,
-        }
         try:
             response = self._client.post_json(
                 self._config.base_url.rstrip("/") + PATH,
-                payload,
+                self._payload(request),
                 headers=_headers(self._config.api_key),
                 deadline=deadline,
                 max_bytes=self._config.max_bytes,
             )
         except OutboundError as error:
             return _name_outbound_error(error)
-        return _read(response)
+        return _read(response, with_tools=bool(request.tools))
+
+    def _payload(self, request: ModelRequest) -> dict[str, Any]:
+        """What is asked for and nothing else: a server that knows neither tools nor forms never hears of them."""
+        optional = {"tools": request.tools, "response_format": request.response_format}
+        return {
+            "model": self.name,
+            "messages": request.messages,
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "stream": False,
+            **{name: value for name, value in optional.items() if value},
+        }
 
     def _pause_before_retry(self, error: ModelError, number: int, deadline: Deadline) -> float | None:
         """Seconds to wait before asking again, or None to give up: not retryable, no retries left, or the pause does not fit."""
@@ -184,6 +194,7 @@ class _Completion:
     text: str
     finish_reason: str
     usage: Usage | None
+    tool_calls: tuple[dict[str, Any], ...] = ()
 
 
 def _headers(api_key: str) -> _PrivateHeaders:
@@ -197,28 +208,69 @@ def _name_outbound_error(error: OutboundError) -> ModelError:
     return model_error
 
 
-def _read(response: OutboundResponse) -> _Completion | ModelError:
+def _read(response: OutboundResponse, *, with_tools: bool) -> _Completion | ModelError:
     if response.status != 200:
         named = BY_STATUS.get(response.status) or BY_STATUS_CLASS.get(response.status // 100, ModelBadResponse)
         return named(f"HTTP {response.status}", retry_after_s=_retry_after_s(response.headers.get("retry-after", "")))
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return ModelBadResponse("no es JSON")
     try:
-        return _read_completion(json.loads(response.body.decode("utf-8")))
+        return _read_completion(json.loads(response.body.decode("utf-8")), with_tools=with_tools)
     except (ValueError, RecursionError):
         return ModelBadResponse("no es JSON")
 
 
-def _read_completion(document: Any) -> _Completion | ModelError:
+def _read_completion(document: Any, *, with_tools: bool) -> _Completion | ModelError:
     """The first choice of the document; anything that does not look like one is a bad response."""
     match document:
         case {"error": error} if error:
             return ModelBadResponse("trae un error en vez de una respuesta")
-        case {"choices": [{"message": {"content": str(text)}, **choice}, *_], **rest}:
-            if UNSTORABLE.search(text):
-                return ModelBadResponse("no es texto")
-            return _Completion(text, _finish_reason(choice.get("finish_reason")), _measured_usage(rest.get("usage")))
+        case {"choices": [{"message": dict(message), **choice}, *_], **rest}:
+            read = _read_message(message, with_tools=with_tools)
+            if isinstance(read, ModelError):
+                return read
+            text, calls = read
+            return _Completion(text, _finish_reason(choice.get("finish_reason")), _measured_usage(rest.get("usage")), calls)
     return ModelBadResponse("no trae una respuesta")
+
+
+def _read_message(message: dict[str, Any], *, with_tools: bool) -> tuple[str, tuple[dict[str, Any], ...]] | ModelError:
+    """Text and tool calls. Calls that nobody offered do not count; a content of null needs some that do."""
+    calls = _read_tool_calls(message.get("tool_calls") or []) if with_tools else ()
+    if calls is None:
+        return ModelBadResponse("pide herramientas de una forma que no se entiende")
+    content = message.get("content")
+    text = "" if content is None and calls else content
+    if not isinstance(text, str):
+        return ModelBadResponse("no trae una respuesta")
+    if any(UNSTORABLE.search(piece) for piece in (text, *_strings_in(calls))):
+        return ModelBadResponse("no es texto")
+    return text, calls
+
+
+def _read_tool_calls(value: Any) -> tuple[dict[str, Any], ...] | None:
+    """The calls as they came, for a provider may want its own marks back; None when one is no call, too many or too large."""
+    if not isinstance(value, list) or len(value) > MOST_TOOL_CALLS or not all(map(_is_tool_call, value)):
+        return None
+    fits = len(json.dumps(value, allow_nan=False)) <= MOST_TOOL_CALL_CHARS  # NaN is a ValueError: not JSON
+    return tuple(value) if fits else None
+
+
+def _is_tool_call(value: Any) -> bool:
+    match value:
+        case {"id": str(identity), "type": "function", "function": {"name": str(name), "arguments": str()}}:
+            return len(identity) <= MOST_NAME_CHARS and len(name) <= MOST_NAME_CHARS
+    return False
+
+
+def _strings_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _strings_in([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _strings_in(one)
 
 
 def _finish_reason(value: Any) -> str:

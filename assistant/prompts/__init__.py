@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from string import Template
 
+from assistant.prompts.answer_schema import RESPONSE_FORMAT
 from bookings.clock import in_lima
 from bookings.rules import CLOSES_AT, MAX_DAYS_AHEAD, MAX_HOURS, MIN_HOURS, OPENS_AT
 from bookings.values import OccupiedHour
@@ -56,10 +58,11 @@ _HOUR_STYLES: dict[str, Callable[[OccupiedHour], str]] = {"base": _show_hour, "c
 VARIANTS = tuple(_HOUR_STYLES)
 
 
-def prompt_hash(variant: str) -> str:
-    """SHA-256 (hex) of everything that decides what the model reads, apart from the request. KeyError: unknown variant."""
+def prompt_hash(variant: str, *, json_schema: bool = False) -> str:
+    """SHA-256 (hex) of everything that decides what the model reads or may write, apart from the request. KeyError: unknown variant."""
     style = _HOUR_STYLES[variant].__name__
-    parts = (str(RENDERING_VERSION), style, SYSTEM_PROMPT, _MESSAGE.template)
+    schema = (json.dumps(RESPONSE_FORMAT, sort_keys=True),) if json_schema else ()
+    parts = (str(RENDERING_VERSION), style, SYSTEM_PROMPT, _MESSAGE.template, *schema)
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 

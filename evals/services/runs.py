@@ -208,7 +208,7 @@ def _target(config: RunConfig, *, temperature: float, now: datetime) -> Target:
     variants = TARGETS[config.target].variants
     if config.variant not in variants:
         raise NotRunnable(f"No existe la variante de prompt «{config.variant}». Existen: {', '.join(variants)}.")
-    return TARGETS[config.target](TargetConfig(config.variant, temperature, settings.LLM_MAX_TOKENS, now))
+    return TARGETS[config.target](TargetConfig(config.variant, temperature, settings.LLM_MAX_TOKENS, now, settings.LLM_JSON_SCHEMA))
 
 
 def _model_fields(config: RunConfig) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Kallpa's own assistant, as a system under test."""
 
+import json
 import time
 from typing import Any
 
@@ -8,6 +9,7 @@ from assistant.llm import Model, Usage
 from assistant.llm.catalog import cost_micro_usd
 from assistant.pipeline import propose
 from assistant.prompts import VARIANTS, prompt_hash, render
+from assistant.prompts.answer_schema import RESPONSE_FORMAT
 from evals.targets.config import TargetConfig
 from evals.values import CaseSpec, DraftFields, Outcome, Spending
 
@@ -32,6 +34,7 @@ class BookingAssistant:
             variant=self.config.variant,
             temperature=self.config.temperature,
             max_tokens=self.config.max_tokens,
+            json_schema=self.config.json_schema,
         )
         latency_ms = (time.perf_counter() - started) * 1000
         return Outcome(
@@ -47,13 +50,14 @@ class BookingAssistant:
         )
 
     def prompt_hash(self) -> str:
-        return prompt_hash(self.config.variant)
+        return prompt_hash(self.config.variant, json_schema=self.config.json_schema)
 
     def system_prompt(self) -> str:
         return str(self._messages("")[0]["content"])
 
     def prompt_characters(self, case: CaseSpec) -> int:
-        return sum(len(message["content"]) for message in self._messages(_request_text(case), case))
+        form = len(json.dumps(RESPONSE_FORMAT)) if self.config.json_schema else 0
+        return form + sum(len(message["content"]) for message in self._messages(_request_text(case), case))
 
     def _messages(self, text: str, case: CaseSpec | None = None) -> tuple[dict[str, Any], ...]:
         now = (case and case.now) or self.config.now

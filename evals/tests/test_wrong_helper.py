@@ -20,10 +20,17 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_another_prompt_does_not_help(monkeypatch: pytest.MonkeyPatch) -> None:
     run = new_run(make_version([draft_row("a")]))
-    monkeypatch.setattr("evals.targets.booking.prompt_hash", lambda variant: "otra")
+    monkeypatch.setattr("evals.targets.booking.prompt_hash", lambda variant, **options: "otra")
     with pytest.raises(WrongHelper, match="otro prompt"):
         work(run.pk, surroundings())
     assert (Run.objects.get().status, Result.objects.get().status) == ("queued", "pending")
+
+
+def test_another_form_of_answer_does_not_help(settings: Any) -> None:
+    run = new_run(make_version([draft_row("a")]))
+    settings.LLM_JSON_SCHEMA = not settings.LLM_JSON_SCHEMA
+    with pytest.raises(WrongHelper, match="otro prompt"):
+        work(run.pk, surroundings())
 
 
 def test_another_model_server_does_not_help(settings: Any) -> None:
