@@ -1,4 +1,4 @@
-"""What production leaves behind: every use of the assistant, and what people said about it. No text here is unmasked."""
+"""What production leaves behind: every use of the assistant, what people said about it, every call bought. No text is unmasked."""
 
 from django.db import models
 from django.db.models import Q
@@ -97,3 +97,52 @@ class UserReport(models.Model):
 
     def __str__(self) -> str:
         return self.word or "Sin palabras"
+
+
+class Purpose(models.TextChoices):
+    ASSISTANT = "assistant", "Asistente"
+    AGENT = "agent", "Agente del personal"
+    TARGET = "target", "Evaluación"
+    JUDGE = "judge", "Juez"
+    CANARY = "canary", "Llamada de control"
+    CHECK = "check", "Prueba de un modelo"
+
+
+class ModelCall(models.Model):
+    """The money ledger: one call that was bought from a provider, all its attempts together. Never a word of prompt or answer.
+
+    `created_at` is when its money was reserved. `outcome` is "ok" or the cause of the error, `reference` names what it was for,
+    such as "interaction:7". Without an answer the tokens are the most that the attempts may be charged for.
+    """
+
+    OK = "ok"
+
+    created_at = models.DateTimeField("cuándo", db_index=True)
+    purpose = models.CharField("para qué", max_length=10, choices=Purpose.choices)
+    model = models.CharField("modelo", max_length=200)
+    server = models.CharField("servidor", max_length=255, blank=True)
+    input_tokens = models.PositiveIntegerField("tokens de entrada")
+    output_tokens = models.PositiveIntegerField("tokens de salida")
+    tokens_measured = models.BooleanField("tokens contados por el proveedor")
+    cost_micro_usd = models.PositiveBigIntegerField("costo (millonésimas de USD)")
+    price_known = models.BooleanField("precio conocido")
+    latency_ms = models.PositiveIntegerField("latencia (ms)")
+    attempts = models.PositiveSmallIntegerField("intentos")
+    outcome = models.CharField("cómo terminó", max_length=40)
+    reference = models.CharField("de qué", max_length=60, blank=True)
+    prompt_hash = models.CharField("hash del prompt", max_length=64, blank=True)
+
+    class Meta:
+        verbose_name = "llamada al modelo"
+        verbose_name_plural = "llamadas al modelo"
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(name="call_purpose_is_known", condition=Q(purpose__in=Purpose.values)),
+            models.CheckConstraint(name="call_was_made", condition=Q(attempts__gte=1)),
+            models.CheckConstraint(name="call_names_its_model", condition=~Q(model="")),
+            models.CheckConstraint(name="call_says_how_it_ended", condition=~Q(outcome="")),
+            models.CheckConstraint(name="call_counts_only_answers", condition=Q(tokens_measured=False) | Q(outcome="ok")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_purpose_display()}, {self.model}, {self.created_at:%d/%m/%Y %H:%M}"

@@ -9,9 +9,10 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from assistant.drafts import AssistantResult, Draft
+from assistant.ledger import record_calls
 from assistant.limits import MeteredModel, admit
 from assistant.llm import Model, ModelError
-from assistant.models import MAX_WORD, FollowUp, Interaction, Kind, UserReport
+from assistant.models import MAX_WORD, FollowUp, Interaction, Kind, ModelCall, UserReport
 from assistant.pii import mask
 from assistant.pipeline import MAX_INPUT_CHARS, propose
 from assistant.prompts import prompt_hash
@@ -35,7 +36,7 @@ class AlreadyAnswered(Exception):  # noqa: N818 -- an answer, not a fault
 
 def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) -> Interaction:
     """What became of one request, stored; an outage is stored too. Raises LimitReached, and then nothing was asked nor stored."""
-    metered, names = MeteredModel(model, member_id=member.pk, now=now), known_names()
+    metered, names = MeteredModel(model, member_id=member.pk, now=now, prompt_hash=prompt_hash(VARIANT)), known_names()
     started = time.perf_counter()
     try:
         admit(member_id=member.pk, now=now)
@@ -44,7 +45,7 @@ def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) 
         logger.warning("the assistant is unavailable, cause %s: %s", error.cause, error)
         outcome = {"kind": Kind.UNAVAILABLE, "cause": error.cause}
     latency_ms = round((time.perf_counter() - started) * 1_000)
-    return Interaction.objects.create(
+    kept = Interaction(
         member=member,
         created_at=now,
         masked_text=_mask_request(text, names),
@@ -56,6 +57,7 @@ def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) 
         price_known=metered.cost.price_known,
         **outcome,
     )
+    return _store(kept, metered.calls)
 
 
 def record_follow_up(*, member: Member, proposal_id: int, booking: Booking, now: dt.datetime) -> Interaction | None:
@@ -114,6 +116,14 @@ def _propose(text: str, model: Model, now: dt.datetime) -> AssistantResult:
         max_tokens=settings.LLM_MAX_TOKENS,
         json_schema=settings.LLM_JSON_SCHEMA,
     )
+
+
+@transaction.atomic
+def _store(interaction: Interaction, calls: list[ModelCall]) -> Interaction:
+    """A use and what it bought, together."""
+    interaction.save()
+    record_calls(calls, reference=f"interaction:{interaction.pk}")
+    return interaction
 
 
 def _facts_of(result: AssistantResult, names: list[str]) -> dict[str, Any]:

@@ -294,7 +294,9 @@ ASSISTANT_PER_MINUTE = _whole("ASSISTANT_PER_MINUTE", "10", low="1", high="1000"
 ASSISTANT_PER_DAY = _whole("ASSISTANT_PER_DAY", "100", low="1", high="100000")
 ASSISTANT_DAILY_BUDGET_USD = _number("ASSISTANT_DAILY_BUDGET_USD", "1.00", low="0", high="10000")
 ASSISTANT_CONCURRENCY = _whole("ASSISTANT_CONCURRENCY", "4", low="1", high="256")
+AGENT_DAILY_BUDGET_USD = _number("AGENT_DAILY_BUDGET_USD", "1.00", low="0", high="10000")
 INTERACTION_RETENTION_DAYS = _whole("INTERACTION_RETENTION_DAYS", "180", low="1", high="3650")
+LEDGER_RETENTION_DAYS = _whole("LEDGER_RETENTION_DAYS", "730", low="1", high="3650")
 
 # --- The evals desk -----------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ class ModelResponse:
 
     Each of `tool_calls` has at least a string `id`, `type` "function" and a `function` of a name and arguments, both strings: what
     the arguments hold is untrusted text that nobody has read yet. There are none unless the request offered tools.
+
+    `failed_attempts` are the causes of the calls before the one that worked, in their order.
     """
 
     text: str
@@ -47,6 +49,7 @@ class ModelResponse:
     attempts: int
     model: str
     tool_calls: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    failed_attempts: tuple[str, ...] = ()
 
     @property
     def message(self) -> dict[str, Any]:
@@ -94,14 +97,19 @@ def _sent_texts(request: ModelRequest) -> Iterable[str]:
 
 
 class ModelError(Exception):
-    """There is no answer, and `cause` says why; `attempts` counts the calls that were made. Never holds key, prompt or answer."""
+    """There is no answer, and `cause` says why; `attempts` counts the calls that were made. Never holds key, prompt or answer.
+
+    `failed_attempts` are the causes of those calls, in their order; empty where nobody kept them.
+    """
 
     cause: ClassVar[str]
     sentence: ClassVar[str]
+    asked: ClassVar[bool] = True  # False: it is raised before any call is made
 
     def __init__(self, detail: str = "", *, attempts: int = 0, retry_after_s: float | None = None) -> None:
         super().__init__(f"{self.sentence} ({detail})." if detail else f"{self.sentence}.")
         self.attempts = attempts
+        self.failed_attempts: tuple[str, ...] = ()
         self.retry_after_s = retry_after_s
 
 
@@ -166,6 +174,7 @@ class ForbiddenModel(ModelError):
 
     cause = "forbidden-model"
     sentence = "Este modelo está prohibido"
+    asked = False
 
 
 class ModelNotConfigured(ModelError):
@@ -173,6 +182,7 @@ class ModelNotConfigured(ModelError):
 
     cause = "not-configured"
     sentence = "El modelo no está configurado"
+    asked = False
 
 
 class ModelAddressRefused(ModelError):

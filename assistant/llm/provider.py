@@ -130,6 +130,7 @@ class ProviderModel:
         check_allowed(self.name)
         deadline = Deadline(self._config.timeout_s)
         number = 0
+        failed: list[str] = []
         while True:
             number += 1
             started = time.perf_counter()
@@ -137,18 +138,19 @@ class ProviderModel:
             ms = (time.perf_counter() - started) * 1_000
             if isinstance(outcome, _Completion):
                 self._on_attempt(Attempt(number, "ok", ms))
-                return self._respond(request, outcome, ms, number)
+                return self._respond(request, outcome, ms, tuple(failed))
             wait_s = self._pause_before_retry(outcome, number, deadline)
             self._on_attempt(Attempt(number, outcome.cause, ms, wait_s))
+            failed.append(outcome.cause)
             if wait_s is None:
-                outcome.attempts = number
+                outcome.attempts, outcome.failed_attempts = number, tuple(failed)
                 raise outcome
             self._sleep(wait_s)
 
-    def _respond(self, request: ModelRequest, outcome: "_Completion", ms: float, attempts: int) -> ModelResponse:
+    def _respond(self, request: ModelRequest, outcome: "_Completion", ms: float, failed: tuple[str, ...]) -> ModelResponse:
         text, calls = outcome.text, outcome.tool_calls
         usage = outcome.usage or estimate_usage(request, text, calls)
-        return ModelResponse(text, usage, outcome.finish_reason, ms, attempts, self.name, calls)
+        return ModelResponse(text, usage, outcome.finish_reason, ms, len(failed) + 1, self.name, calls, failed)
 
     def _ask(self, request: ModelRequest, deadline: Deadline) -> "_Completion | ModelError":
         """One call: what came of it, as a value."""
