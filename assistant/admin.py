@@ -1,24 +1,9 @@
 """Production as the desk reads it: masked, without saying who, and nothing to write. What is too old goes by itself."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
 from assistant.models import Interaction, UserReport
-
-
-class ReadOnly:
-    """Nobody adds, changes or deletes, whatever the permissions of the account."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+from kallpa.admin import ReadOnly
 
 
 class UserReportInline(ReadOnly, admin.StackedInline):

@@ -1,4 +1,4 @@
-"""Tokens of programs: made here, read here, revoked here. A token never changes, and its secret is shown once."""
+"""Incidents, to read. Tokens of programs: made here, read here, revoked here; a token never changes, and its secret is shown once."""
 
 from typing import Any
 
@@ -11,8 +11,34 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from kallpa.models import ApiToken
+from kallpa.models import ApiToken, Incident
 from kallpa.tokens import MAX_DAYS, MAX_NAME, create_token, revoke_token
+
+
+class ReadOnly:
+    """Nobody adds, changes or deletes, whatever the permissions of the account."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Incident)
+class IncidentAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ["opened_at", "closed_at", "kind", "subject", "cause", "detail", "signs"]
+    list_filter = [("closed_at", admin.EmptyFieldListFilter), "kind", "cause"]
+    search_fields = ["subject"]
+    date_hierarchy = "opened_at"
+    fieldsets = [
+        (None, {"fields": ["kind", "subject", "cause", "detail", "opened_at", "closed_at"]}),
+        ("Señales", {"fields": ["counts", "signs", "last_sign_at"]}),
+        ("Avisos por correo y webhook", {"fields": ["opening_told_at", "closing_told_at"]}),
+    ]
 
 
 class TokenForm(forms.Form):

@@ -52,3 +52,39 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class Incident(models.Model):
+    """Something that should work and does not, from its first sign to its end. Holds names and counts, never what people wrote."""
+
+    class Kind(models.TextChoices):
+        MODEL = "model", "Modelo caído"
+
+    kind = models.CharField("qué", max_length=20, choices=Kind)
+    subject = models.CharField("cuál", max_length=320)
+    cause = models.CharField("causa", max_length=40)
+    detail = models.CharField("en palabras", max_length=200, blank=True)
+    counts = models.JSONField("cuentas al abrirse", default=dict, blank=True)
+    signs = models.PositiveIntegerField("señales", default=1)  # how often it was reported while it was open
+    opened_at = models.DateTimeField("desde", db_index=True)
+    last_sign_at = models.DateTimeField("última señal")
+    closed_at = models.DateTimeField("hasta", null=True, blank=True)
+    opening_told_at = models.DateTimeField("aviso enviado", null=True, blank=True)
+    closing_told_at = models.DateTimeField("aviso del fin enviado", null=True, blank=True)
+
+    class Meta:
+        verbose_name = "incidente"
+        verbose_name_plural = "incidentes"
+        ordering = ["-opened_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                name="one_open_incident_per_kind_and_subject", fields=["kind", "subject"], condition=models.Q(closed_at=None)
+            ),
+            models.CheckConstraint(name="incident_says_its_cause", condition=~models.Q(cause="")),
+            models.CheckConstraint(
+                name="incident_ends_after_it_begins", condition=models.Q(closed_at=None) | models.Q(closed_at__gte=models.F("opened_at"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.subject}"

@@ -272,6 +272,14 @@ EMAIL_HOST_PASSWORD = _text("EMAIL_HOST_PASSWORD")
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = _text("DEFAULT_FROM_EMAIL", "Kallpa <no-responder@localhost>")
 
+# --- Alerts: who outside is told that an incident opened, and that it is over ------------------------------------------
+
+ALERT_EMAILS = _words("ALERT_EMAILS")
+for _address in ALERT_EMAILS:
+    if not 0 < _address.find("@") < len(_address) - 1:
+        raise ImproperlyConfigured(f"ALERT_EMAILS={_address!r} is not an address: set it to e-mail addresses, separated by commas.")
+ALERT_WEBHOOK_URL = _url("ALERT_WEBHOOK_URL", "http", "https")
+
 # --- The model ----------------------------------------------------------------------------------------------------------
 
 LLM_BASE_URL = _url("LLM_BASE_URL", "http", "https")
@@ -285,8 +293,9 @@ LLM_TIMEOUT_S = float(_number("LLM_TIMEOUT_S", "20", low="0.1", high="300"))
 OUTBOUND_ALLOW_LOOPBACK = _flag("OUTBOUND_ALLOW_LOOPBACK", DEBUG)
 OUTBOUND_ALLOW_PRIVATE = _flag("OUTBOUND_ALLOW_PRIVATE", False)
 OUTBOUND_ALLOWED_HOSTS = _words("OUTBOUND_ALLOWED_HOSTS")
-if LLM_BASE_URL:
-    OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, urlsplit(LLM_BASE_URL).netloc.rpartition("@")[2]]
+for _ours in (LLM_BASE_URL, ALERT_WEBHOOK_URL):
+    if _ours:
+        OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, urlsplit(_ours).netloc.rpartition("@")[2]]
 
 # --- The assistant ------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ SEEDS = Path(__file__).parent.parent / "seeds"
 EXPERTS, ENGINEERS = "Expertos de negocio", "Ingeniería"
 
 READING = ("dataset", "case", "caserevision", "datasetversion", "signature", "recording", "run", "result", "scoring", "score")
-APPS = ("assistant", "evals")
+APPS = ("assistant", "evals", "kallpa")
 PRODUCTION = ("view_interaction", "view_userreport")  # masked before it is stored, and without saying who
 GROUPS = {
     EXPERTS: (
@@ -26,7 +26,14 @@ GROUPS = {
         *(f"view_{model}" for model in READING),
         *("change_dataset", "add_case", "change_case", "add_recording", "add_datasetversion", "add_signature"),
     ),
-    ENGINEERS: (*PRODUCTION, *(f"view_{model}" for model in READING), "view_gatepolicy", "view_productthreshold", "add_run"),
+    ENGINEERS: (
+        *PRODUCTION,
+        *(f"view_{model}" for model in READING),
+        "view_gatepolicy",
+        "view_productthreshold",
+        "add_run",
+        "view_incident",
+    ),
 }
 
 

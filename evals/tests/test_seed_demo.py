@@ -121,6 +121,15 @@ def test_a_group_that_existed_gains_production_and_keeps_the_rest_as_it_was():
     assert set(group.permissions.values_list("codename", flat=True)) == {"view_interaction", "view_userreport"}
 
 
+def test_engineers_that_existed_read_incidents_and_nobody_else_does():
+    groups = {name: Group.objects.create(name=name) for name in (EXPERTS, ENGINEERS)}
+    import_module("evals.migrations.0005_engineers_read_incidents").let_engineers_read_incidents(
+        apps, SimpleNamespace(connection=connection)
+    )
+    assert list(groups[ENGINEERS].permissions.values_list("codename", flat=True)) == ["view_incident"]
+    assert not groups[EXPERTS].permissions.exists()
+
+
 @pytest.mark.parametrize("forbidden", ["change_gatepolicy", "add_run", "change_run", "delete_case", "view_held_out_text"])
 def test_an_expert_may_not(forbidden):
     seed()

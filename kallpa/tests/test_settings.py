@@ -36,6 +36,8 @@ def run_manage(*arguments: str, **environment: str) -> subprocess.CompletedProce
         ("CELERY_BROKER_URL", "amqp://guest@127.0.0.1"),
         ("CELERY_BROKER_URL", "redis://127.0.0.1:99999/1"),
         ("CELERY_VISIBILITY_TIMEOUT_S", "9"),
+        ("ALERT_EMAILS", "guardia@kallpa.example, guardia"),
+        ("ALERT_WEBHOOK_URL", "mailto:guardia@kallpa.example"),
         ("LLM_BASE_URL", "ftp://models.example/v1"),
         ("LLM_BASE_URL", "https:///v1"),
         ("LLM_TEMPERATURE", "hot"),
