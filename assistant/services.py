@@ -36,7 +36,8 @@ class AlreadyAnswered(Exception):  # noqa: N818 -- an answer, not a fault
 
 def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) -> Interaction:
     """What became of one request, stored; an outage is stored too. Raises LimitReached, and then nothing was asked nor stored."""
-    metered, names = MeteredModel(model, member_id=member.pk, now=now, prompt_hash=prompt_hash(VARIANT)), known_names()
+    words = prompt_hash(VARIANT, json_schema=settings.LLM_JSON_SCHEMA)
+    metered, names = MeteredModel(model, member_id=member.pk, now=now, prompt_hash=words), known_names()
     started = time.perf_counter()
     try:
         admit(member_id=member.pk, now=now)
@@ -49,7 +50,7 @@ def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) 
         member=member,
         created_at=now,
         masked_text=_mask_request(text, names),
-        prompt_hash=prompt_hash(VARIANT, json_schema=settings.LLM_JSON_SCHEMA),
+        prompt_hash=words,
         prompt_variant=VARIANT,
         model=model.name,
         latency_ms=latency_ms,

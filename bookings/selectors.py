@@ -109,3 +109,18 @@ def total_days(bookings: QuerySet[Booking], *, dates: Collection[dt.date]) -> li
         cancelled=Count("pk", filter=~confirmed),
     )
     return [DayTotal(row["date"], row["confirmed"], row["taken"], in_soles(row["centimos"]), row["cancelled"]) for row in rows]
+
+
+class SportHours(NamedTuple):
+    """Taken hours of the active courts of one sport."""
+
+    sport: str
+    booked: int
+    blocked: int
+
+
+def count_hours(*, date_from: dt.date, date_to: dt.date) -> list[SportHours]:
+    """Booked and blocked hours, both dates included, of each sport that has any. One query."""
+    taken = BookedHour.objects.filter(court__active=True, date__range=(date_from, date_to)).order_by().values("court__sport")
+    rows = taken.annotate(booked=Count("booking"), blocked=Count("block"))
+    return [SportHours(row["court__sport"], row["booked"], row["blocked"]) for row in rows.order_by("court__sport")]

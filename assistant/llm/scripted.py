@@ -42,11 +42,11 @@ class ScriptEnded(Exception):  # noqa: N818 -- the script is at fault, not a pro
 
 
 class ReplayModel:
-    """Plays its turns in order, whatever it is asked; a ModelError among them is raised. Keeps the requests in `calls`."""
+    """Plays its turns in order; one that is a function sees the request, and a ModelError is raised. Keeps the requests in `calls`."""
 
     kind: ModelKind = "scripted"
 
-    def __init__(self, turns: Iterable[Turn | ModelError], *, name: str = "scripted") -> None:
+    def __init__(self, turns: Iterable[Turn | ModelError | Callable[[ModelRequest], Turn]], *, name: str = "scripted") -> None:
         self.name = name
         self.calls: list[ModelRequest] = []
         self._turns = iter(turns)
@@ -59,6 +59,8 @@ class ReplayModel:
             raise ScriptEnded(f"no turn for call {len(self.calls)}")
         if isinstance(turn, ModelError):
             raise turn
+        if not isinstance(turn, Turn):
+            turn = turn(request)
         calls = tuple(self._tool_call(number, *call) for number, call in enumerate(turn.calls, start=1))
         reason = turn.finish_reason or ("tool_calls" if calls else "stop")
         return ModelResponse(turn.text, estimate_usage(request, turn.text, calls), reason, 0.0, 1, self.name, calls)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from assistant.drafts import parse_output
 from assistant.llm import ModelRequest
 from assistant.llm.scripted import ScriptedModel
-from assistant.models import Interaction
+from assistant.models import Interaction, ModelCall
 from assistant.pipeline import propose
 from assistant.prompts import prompt_hash
 from assistant.prompts.answer_schema import ANSWER_SCHEMA
@@ -74,7 +74,8 @@ def test_the_site_asks_as_its_setting_says_and_keeps_the_hash(member: Member, se
         point_at(settings, provider)
         ask(log_in(member), "vóley mañana a las 7 de la noche")
         assert ("response_format" in provider.calls[0].payload) is flag
-    assert Interaction.objects.get().prompt_hash == prompt_hash("base", json_schema=flag)
+    kept = {Interaction.objects.get().prompt_hash, ModelCall.objects.get().prompt_hash}
+    assert kept == {prompt_hash("base", json_schema=flag)}
 
 
 def test_an_outage_keeps_the_hash_of_what_was_asked(member: Member, settings: Any, now: dt.datetime) -> None:

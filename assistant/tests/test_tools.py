@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from referencing.exceptions import Unresolvable
 
 from assistant.tools import NOTHING, BadArguments, Capability, LethalTrifecta, SameName, Tool, ToolFailed, check_tools, read_arguments
 
@@ -72,12 +74,33 @@ def test_anything_else_is_answered_with_a_sentence(written: str, sentence: str) 
     assert str(caught.value) == sentence
 
 
-def test_a_schema_from_elsewhere_makes_us_fetch_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+ELSEWHERE = {"$ref": "http://127.0.0.1:9/schema.json"}
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What somebody wanted to fetch; nobody gets anything."""
     asked: list[Any] = []
-    monkeypatch.setattr("urllib.request.urlopen", lambda *args, **options: asked.append(args))
+
+    def refuse(*args: Any, **options: Any) -> None:
+        asked.append(args)
+        raise OSError
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+    return asked
+
+
+def test_a_schema_from_elsewhere_makes_us_fetch_nothing(fetched: list[Any]) -> None:
     with pytest.raises(ToolFailed, match="no se puede leer"):
-        read_arguments(tool("x", parameters={"$ref": "http://127.0.0.1:9/schema.json"}), "{}")
-    assert asked == []
+        read_arguments(tool("x", parameters=ELSEWHERE), "{}")
+    assert fetched == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_control_the_library_alone_would_fetch_it(fetched: list[Any]) -> None:
+    with pytest.raises(Unresolvable):
+        list(Draft202012Validator(ELSEWHERE).iter_errors({}))
+    assert len(fetched) == 1
 
 
 def test_a_tool_is_offered_in_the_openai_form() -> None:
