@@ -5,6 +5,11 @@ from django.contrib import admin
 from assistant.models import Interaction, UserReport
 from kallpa.admin import ReadOnly
 
+WITHOUT_MODEL = (
+    "Si el modelo dice «quick», respondieron las reglas y no se llamó a ningún modelo: la salida la escribieron las reglas, el hash es "
+    "el de su código y no hubo consumo."
+)
+
 
 class UserReportInline(ReadOnly, admin.StackedInline):
     model = UserReport
@@ -23,7 +28,7 @@ class InteractionAdmin(ReadOnly, admin.ModelAdmin):
     fieldsets = [
         (None, {"fields": ["created_at", "masked_text", "kind", "reason", "cause", "draft", "question", "masked_output"]}),
         ("Qué hizo la persona", {"fields": ["follow_up", "changed_fields", "followed_at"]}),
-        ("Modelo", {"fields": ["model", "prompt_variant", "prompt_hash"]}),
+        ("Modelo", {"fields": ["model", "prompt_variant", "prompt_hash"], "description": WITHOUT_MODEL}),
         ("Consumo", {"fields": ["input_tokens", "output_tokens", "usage_measured", "latency_ms", "cost", "price_known"]}),
     ]
 

@@ -76,7 +76,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class AssistantResult:
-    """One of four results. `reason` is a Reason or a rule's code; `detail` is ASCII for developers; `raw` is untrusted text."""
+    """One of four results. `reason` is a Reason or a rule's code; `detail` is ASCII for developers; `raw` is untrusted text.
+
+    `without_model` says that the rules of `assistant/quick` answered and no model was asked.
+    """
 
     kind: ResultKind
     draft: Draft | None = None
@@ -86,6 +89,7 @@ class AssistantResult:
     raw: str = field(default="", repr=False)
     usage: Usage | None = None
     trace: Trace | None = None
+    without_model: bool = False
 
 
 def parse_output(text: str, *, now: dt.datetime) -> AssistantResult:

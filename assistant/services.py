@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from assistant import quick
 from assistant.drafts import AssistantResult, Draft
 from assistant.ledger import record_calls
 from assistant.limits import MeteredModel, admit
@@ -16,12 +17,15 @@ from assistant.models import MAX_WORD, FollowUp, Interaction, Kind, ModelCall, U
 from assistant.pii import mask
 from assistant.pipeline import MAX_INPUT_CHARS, propose
 from assistant.prompts import prompt_hash
+from assistant.quick import propose_quickly
 from assistant.selectors import hours_to_tell, known_names
 from bookings.models import Booking, Member
 
 logger = logging.getLogger(__name__)
 
 VARIANT = "base"
+# What stands where a model and its prompt would: the hash is that of the rules' own source.
+BY_THE_RULES = {"model": quick.NAME, "prompt_variant": "reglas", "prompt_hash": quick.RULES_HASH}
 MAX_STORED_OUTPUT = 2_000
 PRUNE_BATCH = 500
 
@@ -46,17 +50,15 @@ def ask_assistant(*, member: Member, text: str, model: Model, now: dt.datetime) 
         logger.warning("the assistant is unavailable, cause %s: %s", error.cause, error)
         outcome = {"kind": Kind.UNAVAILABLE, "cause": error.cause}
     latency_ms = round((time.perf_counter() - started) * 1_000)
+    asked = {"prompt_hash": words, "prompt_variant": VARIANT, "model": model.name}
     kept = Interaction(
         member=member,
         created_at=now,
         masked_text=_mask_request(text, names),
-        prompt_hash=words,
-        prompt_variant=VARIANT,
-        model=model.name,
         latency_ms=latency_ms,
         cost_micro_usd=metered.cost.micro_usd,
         price_known=metered.cost.price_known,
-        **outcome,
+        **(asked | outcome),
     )
     return _store(kept, metered.calls)
 
@@ -107,15 +109,20 @@ def prune_interactions(*, now: dt.datetime) -> int:
 
 
 def _propose(text: str, model: Model, now: dt.datetime) -> AssistantResult:
+    """The rules first, where they are switched on: what they read for certain needs no model."""
+    occupied = hours_to_tell(now)
+    if settings.ASSISTANT_QUICK and (answer := propose_quickly(text, now=now, occupied=occupied)):
+        return answer
     return propose(
         text,
         model=model,
         now=now,
-        occupied=hours_to_tell(now),
+        occupied=occupied,
         variant=VARIANT,
         temperature=settings.LLM_TEMPERATURE,
         max_tokens=settings.LLM_MAX_TOKENS,
         json_schema=settings.LLM_JSON_SCHEMA,
+        check_mentions=settings.ASSISTANT_MENTION_CHECK,
     )
 
 
@@ -139,6 +146,7 @@ def _facts_of(result: AssistantResult, names: list[str]) -> dict[str, Any]:
         "input_tokens": usage.input_tokens if usage else 0,
         "output_tokens": usage.output_tokens if usage else 0,
         "usage_measured": bool(usage and usage.measured),
+        **(BY_THE_RULES if result.without_model else {}),
     }
 
 

@@ -9,6 +9,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from assistant.drafts import AssistantResult, Draft, parse_output
@@ -40,7 +41,8 @@ def propose_quickly(text: str, *, now: dt.datetime, occupied: Iterable[OccupiedH
     draft = read_request(text, now=now, occupied=occupied)
     if draft is None:
         return None
-    return parse_output(json.dumps({"action": "draft", **draft.as_json()}, separators=(",", ":")), now=now)
+    output = json.dumps({"action": "draft", **draft.as_json()}, separators=(",", ":"))
+    return replace(parse_output(output, now=now), without_model=True)
 
 
 def _complete(reading: Reading, here: dt.datetime) -> Draft | None:
