@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
+from assistant.breaker import Breaker
 from assistant.ledger import RecordedModel
 from assistant.llm import Model, ModelError, ModelRequest, ModelResponse
 from assistant.llm.catalog import Cost, cost_micro_usd
@@ -80,14 +81,15 @@ class MeteredModel:
         self.cost = Cost(0, price_known=True)
         self._model = RecordedModel(model, purpose=purpose, now=now, prompt_hash=prompt_hash)
         self.calls = self._model.calls
+        self._breaker = Breaker(model, now=now)
         self._who = member_id if purpose == Purpose.ASSISTANT else f"{purpose}:{member_id}"
         self._now = now
         self._budget, self._setting = BUDGETS.get(purpose, ASSISTANT_BUDGET)
 
     def complete(self, request: ModelRequest) -> ModelResponse:
-        """The model's answer or its ModelError; BudgetReached, CountersClosed or TooManyAtOnce when it was not asked."""
+        """The model's answer or its ModelError; BudgetReached, CountersClosed, TooManyAtOnce or CircuitOpen when it was not asked."""
         most = cost_micro_usd(self.name, dearest_usage(request), kind=self.kind).micro_usd
-        with places.take(self._who), self._reserved(most):
+        with places.take(self._who), self._reserved(most), self._breaker.call():
             return self._model.complete(request)
 
     @contextmanager

@@ -34,7 +34,7 @@ def hit(name: str, who: str, *, limit: int, window_s: int, now: dt.datetime) -> 
     """Takes one of the `limit` permits that `who` has in any `window_s` seconds. Raises CountersDown."""
     at_ms, window_ms = int(now.timestamp() * 1000), window_s * 1000
     slots = [f"{_key(name, who)}:{number}" for number in range(limit)]
-    with _store_answers():
+    with store_answers():
         taken = cache.get_many(slots) if slots else {}
         if any(_take(slot, taken.get(slot), at_ms, window_ms) for slot in slots):
             return Permit(True)
@@ -45,7 +45,7 @@ def hit(name: str, who: str, *, limit: int, window_s: int, now: dt.datetime) -> 
 def reserve(name: str, *, amount: int, ceiling: int, window_s: int, now: dt.datetime) -> bool:
     """Adds `amount` to the window's sum unless that would pass the ceiling. Raises CountersDown."""
     key = _window_key(name, window_s, now)
-    with _store_answers():
+    with store_answers():
         cache.add(key, 0, timeout=2 * window_s)
         if cache.incr(key, amount) <= ceiling:
             return True
@@ -56,7 +56,7 @@ def reserve(name: str, *, amount: int, ceiling: int, window_s: int, now: dt.date
 def settle(name: str, *, reserved: int, actual: int, window_s: int, now: dt.datetime) -> None:
     """Turns a reservation into what it came to; `now` is the instant of the reservation. Raises CountersDown."""
     key = _window_key(name, window_s, now)
-    with _store_answers():
+    with store_answers():
         if not cache.add(key, actual, timeout=2 * window_s):  # else the store has forgotten the reservation
             cache.incr(key, actual - reserved)
 
@@ -114,7 +114,8 @@ def _local_s(now: dt.datetime) -> int:
 
 
 @contextmanager
-def _store_answers() -> Iterator[None]:
+def store_answers() -> Iterator[None]:
+    """Turns what the store raises when it is away into CountersDown."""
     try:
         yield
     except (RedisError, OSError, ValueError) as error:  # ValueError: a key vanished between two steps

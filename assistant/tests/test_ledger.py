@@ -172,6 +172,7 @@ def test_each_call_of_an_agent_is_a_row_under_its_reference(settings: Any, now: 
     assert list(rows) == [("agent", outcome, "agent:3", "a" * 64) for outcome in ("ok", "auth", "ok")]
 
 
+@pytest.mark.django_db
 def test_the_agent_has_a_budget_of_its_own(settings: Any, now: dt.datetime) -> None:
     settings.ASSISTANT_DAILY_BUDGET_USD, settings.AGENT_DAILY_BUDGET_USD = 1, 0
     with LoopbackProvider() as provider:
