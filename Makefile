@@ -27,7 +27,7 @@ export PORT
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test check lint format evals eval-real model-is-named bench faults prepare clean
+.PHONY: help demo serve test check lint format evals eval-real model-is-named mcp bench faults prepare clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -69,6 +69,9 @@ model-is-named:
 		echo "  LLM_BASE_URL=http://127.0.0.1:8080/v1 LLM_MODEL=qwen2.5-7b-instruct make eval-real"; \
 		exit 2; \
 	fi >&2
+
+mcp: prepare ## Show a conversation with the MCP server, message by message
+	@$(MANAGE) mcp_demo
 
 bench: $(DEV) ## Measure the runner, the day's page and the booking API on this machine
 	@$(BIN)/python -m bench $(ARGS)

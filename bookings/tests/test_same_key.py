@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from django.conf import settings
-from django.db import connection
 from django.test import Client
 
 from bookings.models import BookedHour, Booking, Court
 from bookings.tests.crowd import BOOKINGS, TOKEN, all_at_once, make_neighbours, post, tomorrow
 from kallpa.models import IdempotencyKey
+from kallpa.tests.processes import address_of_the_test_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,15 +60,6 @@ def test_of_two_requests_with_one_key_at_once_one_is_done(rosa: Client, body: di
 def test_control_without_a_key_the_repeats_are_refused(rosa: Client, body: dict[str, Any]) -> None:
     answers = all_at_once([partial(post, rosa, body)] * 20)
     assert Counter(answer.status_code for answer in answers) == {201: 1, 409: 19}
-
-
-def address_of_the_test_database() -> str:
-    """What DATABASE_URL another process needs to see the rows of this test."""
-    here = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{quote(str(here['NAME']))}"
-    login = f"{quote(here['USER'])}:{quote(here['PASSWORD'])}" if here["PASSWORD"] else quote(here["USER"])
-    return f"postgres://{login}@{here['HOST']}:{here['PORT'] or 5432}/{here['NAME']}"
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ ROOT = Path(settings.BASE_DIR)
 NETWORK = (
     "httpx",
     "httpcore",
+    "httpx2",
+    "httpcore2",
     "requests",
     "aiohttp",
     "urllib3",

@@ -34,7 +34,7 @@ def test_it_lists_its_commands_when_none_is_named() -> None:
     listed = run_make()
     assert listed.returncode == 0
     names = [line.split()[1] for line in listed.stdout.splitlines()]
-    assert {"demo", "serve", "test", "check", "evals", "eval-real", "bench", "faults", "format", "clean", "help"} <= set(names)
+    assert {"demo", "serve", "test", "check", "evals", "eval-real", "mcp", "bench", "faults", "format", "clean", "help"} <= set(names)
 
 
 @pytest.mark.parametrize("given", [{}, {"LLM_MODEL": "a-model"}, {"LLM_BASE_URL": "http://127.0.0.1:8080/v1"}])
