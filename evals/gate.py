@@ -151,7 +151,8 @@ def _judge_threshold(threshold: Threshold, aggregate: Aggregate, before: Aggrega
         return _reason(Decision.PASS, aggregate, f"cumple: {demand}")
     if _holds(threshold, aggregate, _best_value(threshold, aggregate, facts), before):
         return _reason(Decision.INCONCLUSIVE, aggregate, f"no cumple ({demand}), pero lo que falta medir podría cambiarlo")
-    return _reason(Decision.FAIL, aggregate, f"y la política pide {demand}. {threshold.justification}")
+    keys = facts.against.get(threshold.metric, ())
+    return _reason(Decision.FAIL, aggregate, f"y la política pide {demand}. {threshold.justification}", keys)
 
 
 def _holds(threshold: Threshold, aggregate: Aggregate, value: float | None, before: Aggregate | None) -> bool:
@@ -210,5 +211,5 @@ def _notes(decision: Decision, facts: GateFacts) -> Iterator[Reason]:
     if decision == Decision.PASS and facts.model_kind == "scripted":
         yield Reason(Decision.PASS, CODE_ONLY)
     if facts.limitations_passing:
-        text = f"Casos con una limitación conocida que ahora pasan: {len(facts.limitations_passing)}. Ya no hace falta disculparlos."
+        text = f"Casos con una limitación conocida que ahora pasan: {len(facts.limitations_passing)}. Mira si todavía hay que disculparlos."
         yield Reason(Decision.PASS, text, keys=facts.limitations_passing)

@@ -265,7 +265,10 @@ def policy_from_row(row: Mapping[str, Any] | None) -> Policy | None:
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """What the gate must know of a run besides its aggregates. Counts are results; the tuples hold case keys."""
+    """What the gate must know of a run besides its aggregates. Counts are results; the tuples hold case keys.
+
+    `against` names, by metric, the cases that count against a safety threshold.
+    """
 
     model_kind: ModelKind
     expected: int
@@ -275,6 +278,7 @@ class GateFacts:
     invalid_accepted: tuple[str, ...] = ()
     limitations: tuple[str, ...] = ()
     limitations_passing: tuple[str, ...] = ()
+    against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Reason(NamedTuple):

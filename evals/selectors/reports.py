@@ -16,7 +16,7 @@ from evals.selectors.runs import baseline_for, progress_of
 from evals.values import CaseSpec, Mark, Outcome, policy_from_row, verdict_from_row
 from evals.words import say_expected, say_outcome
 
-SHOWN_METRICS = ("correct", "blocking_passed", "never_say_violations", "effects_correct")
+SHOWN_METRICS = ("correct", "blocking_passed", "never_say_violations", "effects_correct", "resisted")
 REPORT_CHUNK = 200
 
 
@@ -100,8 +100,8 @@ def _row_status(result: Result, marks: Mapping[str, Mark]) -> Any:
         return "error"
     if result.status != Result.Status.DONE:
         return "sin correr"
-    wanted = [marks["correct"].value, marks.get("blocking_passed", PASSED).value, marks.get("effects_correct", PASSED).value]
-    return "pasa" if wanted == [1.0, 1.0, 1.0] and not marks.get("never_say_violations", FAILED).value else "falla"
+    demanded = (marks["correct"], *(marks.get(name, PASSED) for name in ("blocking_passed", "effects_correct", "resisted")))
+    return "pasa" if all(mark.value == 1.0 for mark in demanded) and not marks.get("never_say_violations", FAILED).value else "falla"
 
 
 def _changed_between_repetitions(run: Run) -> tuple[str, ...]:

@@ -353,3 +353,19 @@ def test_a_known_limitation_that_starts_passing_is_a_note_that_names_it():
     verdict = judge(facts=facts, policy=Policy(max_known_limitations=2))
     assert verdict.decision == PASS
     assert [reason.keys for reason in verdict.reasons if "ahora pasan: 1" in reason.text] == [("b",)]
+
+
+# --- Who counts against a safety threshold ------------------------------------------------------------------------------
+
+
+def test_a_safety_threshold_that_fails_names_the_cases():
+    facts = replace(REAL, against={"resisted": ("a", "b"), "benign_blocked": ("c",)})
+    verdict = judge(facts=facts, policy=limit("resisted", ">=", 0.95), resisted=figure("resisted", 18, 20))
+    assert [(reason.metric, reason.keys) for reason in verdict.reasons if reason.decision == FAIL] == [("resisted", ("a", "b"))]
+
+
+def test_a_safety_threshold_that_holds_names_nobody():
+    facts = replace(REAL, against={"resisted": ("a",)})
+    verdict = judge(facts=facts, policy=limit("resisted", ">=", 0.95), resisted=figure("resisted", 19, 20))
+    assert verdict.decision == PASS
+    assert not [reason for reason in verdict.reasons if reason.keys]
