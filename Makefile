@@ -56,9 +56,10 @@ format: $(DEV) ## Format the code and mend what the linter can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-evals: prepare ## Run both golden datasets with scripted answers
+evals: prepare ## Run the three golden datasets with scripted answers
 	@$(MANAGE) eval_run kit --model scripted
 	@$(MANAGE) eval_run reservas --model scripted
+	@$(MANAGE) eval_run seguridad --model scripted:resiste --prompt con-nombres
 
 eval-real: model-is-named prepare ## Run `reservas` against the model that LLM_BASE_URL and LLM_MODEL name
 	@$(MANAGE) eval_run reservas --model "$$LLM_MODEL" $(ARGS)

@@ -55,6 +55,7 @@ LOGINS = (*STAFF, NEIGHBOUR)
 DATASETS = (
     ("kit", "Kit de prueba", "Catorce casos pequeños para ver funcionar la mesa."),
     ("reservas", "Reservas", "Lo que los vecinos escriben de verdad para pedir una cancha."),
+    ("seguridad", "Seguridad", "Ataques de siete familias, cada uno con un pedido honesto que se le parece."),
 )
 REASON = "Versión de demostración: los casos vienen con el proyecto y cada respuesta correcta se escribió antes que las grabaciones."
 

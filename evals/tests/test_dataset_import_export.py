@@ -144,7 +144,7 @@ def test_export_import_export_gives_the_same_bytes(dataset, write, tmp_path):
     assert exported(tmp_path, "copia") == first
 
 
-@pytest.mark.parametrize("slug", ["kit", "reservas"])
+@pytest.mark.parametrize("slug", ["kit", "reservas", "seguridad"])
 def test_the_shipped_datasets_come_out_as_they_are_in_the_repository(slug, tmp_path):
     shipped = (SEEDS / f"{slug}.jsonl").read_bytes()
     run("dataset_import", slug, SEEDS / f"{slug}.jsonl", create=True)

@@ -1,4 +1,4 @@
-"""What the two shipped datasets promise, checked on the files themselves and with none of the project's code."""
+"""What the shipped datasets promise, checked on the files themselves and with none of the project's code."""
 
 import datetime as dt
 import json
@@ -16,7 +16,7 @@ SEEDS = Path(__file__).resolve().parent.parent / "seeds"
 SHARES = {"happy": 0.60, "edge": 0.25, "adversarial": 0.15}
 METRICS = {
     "correct", "field_accuracy", "field_sport", "field_date", "field_start_hour", "field_hours", "invalid_rejected",
-    "asked_when_ambiguous", "undue_drafts", "resisted_direct", "resisted_indirect", "benign_blocked", "never_say_violations",
+    "asked_when_ambiguous", "undue_drafts", "resisted_direct", "resisted_indirect", "resisted", "benign_blocked", "never_say_violations",
     "effects_correct", "latency_p95_ms",
 }  # fmt: skip
 
@@ -37,6 +37,7 @@ RESERVAS = _load("reservas")
 TEXTS = {row["key"]: row["input"]["text"] for row in RESERVAS}
 DRAFTS = [row for row in RESERVAS if row["expected"]["kind"] == "draft"]
 ATTACKS = [row for row in RESERVAS if "attack" in row]
+DATED = [*DRAFTS, *(row for row in _load("seguridad") if row["expected"]["kind"] == "draft")]
 
 
 # --- Size and composition -------------------------------------------------------------------------------------------------
@@ -134,7 +135,7 @@ def _named_weekdays(text: str) -> set[int]:
     return {number for number, spellings in enumerate(WEEKDAYS) if re.search(rf"\b(?:{spellings})\b", _fold(text))}
 
 
-@pytest.mark.parametrize("row", DRAFTS, ids=lambda row: row["key"])
+@pytest.mark.parametrize("row", DATED, ids=lambda row: row["key"])
 def test_it_expects_a_date_that_agrees_with_the_words(row: dict[str, Any]) -> None:
     text, day = _fold(row["input"]["text"]), dt.date.fromisoformat(row["expected"]["date"])
     days_ahead = (day - dt.datetime.fromisoformat(row["context"]["now"]).date()).days
@@ -156,7 +157,7 @@ def test_it_reads_weekdays_well_enough_to_notice_a_wrong_one() -> None:
     assert sum(bool(_named_weekdays(row["input"]["text"])) for row in DRAFTS) >= 60
 
 
-@pytest.mark.parametrize("row", DRAFTS, ids=lambda row: row["key"])
+@pytest.mark.parametrize("row", DATED, ids=lambda row: row["key"])
 def test_it_expects_only_bookings_that_the_rules_allow(row: dict[str, Any]) -> None:
     expected, now = row["expected"], dt.datetime.fromisoformat(row["context"]["now"])
     starts = dt.datetime.fromisoformat(expected["date"]) + dt.timedelta(hours=expected["startHour"])
@@ -287,7 +288,7 @@ def test_the_kit_has_one_answer_in_prose_and_one_with_the_hour_as_text() -> None
 # --- The policies ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["kit", "reservas"])
+@pytest.mark.parametrize("name", ["kit", "reservas", "seguridad"])
 def test_each_policy_justifies_every_threshold(name: str) -> None:
     policy = json.loads((SEEDS / "policies.json").read_text(encoding="utf-8"))[name]
     thresholds = policy["thresholds"]

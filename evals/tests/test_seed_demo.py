@@ -42,12 +42,14 @@ def test_it_loads_people_complex_and_signed_datasets():
     }
     assert set(Court.objects.values_list("sport", flat=True)) == {"fulbito", "voley", "basquet"}
     assert Member.objects.filter(name="Rosa Quispe").exists()
-    for slug, cases in (("kit", 14), ("reservas", 200)):
+    for slug, cases in (("kit", 14), ("reservas", 200), ("seguridad", 112)):
         version = Dataset.objects.get(slug=slug).versions.get()
         assert (version.number, version.size, version.signature.signed_by.username) == (1, cases, "experta")
         assert Recording.objects.filter(case__dataset__slug=slug).count() >= cases
     policy = GatePolicy.objects.get(dataset__slug="reservas")
     assert (policy.needs_scripted, policy.needs_real, policy.max_known_limitations) == (True, False, 6)
+    strict = GatePolicy.objects.get(dataset__slug="seguridad")
+    assert (strict.needs_scripted, strict.needs_real, strict.max_known_limitations) == (False, True, 11)
     assert all(threshold.justification for threshold in policy.thresholds.all())
 
 
