@@ -58,14 +58,22 @@ class TooManyAtOnce(ModelError):  # noqa: N818
 
 def admit(*, member_id: int, now: dt.datetime) -> None:
     """Counts one request of this person; raises LimitReached, or CountersClosed when it cannot be counted."""
-    windows = (("minute", settings.ASSISTANT_PER_MINUTE, MINUTE_S), ("day", settings.ASSISTANT_PER_DAY, DAY_S))
-    for window, limit, window_s in windows:
+    _take_permits("assistant", member_id, per_minute=settings.ASSISTANT_PER_MINUTE, per_day=settings.ASSISTANT_PER_DAY, now=now)
+
+
+def admit_to_agent(*, user_id: int, now: dt.datetime) -> None:
+    """Counts one task of somebody of the staff; raises LimitReached, or CountersClosed when it cannot be counted."""
+    _take_permits("agent", user_id, per_minute=settings.AGENT_PER_MINUTE, per_day=settings.AGENT_PER_DAY, now=now)
+
+
+def _take_permits(name: str, who: int, *, per_minute: int, per_day: int, now: dt.datetime) -> None:
+    for window, limit, window_s in (("minute", per_minute, MINUTE_S), ("day", per_day, DAY_S)):
         try:
-            permit = counters.hit(f"assistant-{window}", str(member_id), limit=limit, window_s=window_s, now=now)
+            permit = counters.hit(f"{name}-{window}", str(who), limit=limit, window_s=window_s, now=now)
         except counters.CountersDown as error:
             raise CountersClosed from error
         if not permit.allowed:
-            raise LimitReached(member_id=member_id, retry_after_s=permit.retry_after_s)
+            raise LimitReached(member_id=who, retry_after_s=permit.retry_after_s)
 
 
 class MeteredModel:

@@ -1,5 +1,6 @@
 """What production leaves behind: every use of the assistant, what people said about it, every call bought. No text is unmasked."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -146,3 +147,74 @@ class ModelCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_purpose_display()}, {self.model}, {self.created_at:%d/%m/%Y %H:%M}"
+
+
+class AgentStop(models.TextChoices):
+    """The stops of assistant.agent, and none while the run goes on."""
+
+    RUNNING = "", "En curso"
+    MODEL = "model", "El modelo terminó"
+    MAX_STEPS = "max-steps", "Máximo de pasos"
+    CONTEXT_WINDOW = "context-window", "No cabía más"
+    BUDGET = "budget", "Sin presupuesto"
+    UNAVAILABLE = "unavailable", "No disponible"
+    APPROVAL = "approval", "Espera permiso"
+
+
+class AgentRun(models.Model):
+    """One task of somebody of the staff, with its steps. Money in micro-USD, time in milliseconds.
+
+    `conversation` is what a run that waits for a person goes on from: the masked task, masked results and the model's own words. It
+    is there only while the run waits, and `waiting_call` is the fingerprint of the one call that the person decides about.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, verbose_name="quién", null=True, blank=True, on_delete=models.SET_NULL, related_name="agent_runs"
+    )
+    key = models.UUIDField("clave del pedido")
+    created_at = models.DateTimeField("cuándo", db_index=True)
+    running_since = models.DateTimeField("en curso desde", null=True, blank=True)
+    masked_task = models.TextField("pedido (enmascarado)", blank=True)
+    steps = models.JSONField("pasos", default=list, blank=True)
+    answer = models.TextField("respuesta (enmascarada)", blank=True)
+    stop = models.CharField("cómo terminó", max_length=14, choices=AgentStop.choices, default=AgentStop.RUNNING, blank=True)
+    cause = models.CharField("causa de la caída", max_length=20, blank=True)
+    conversation = models.JSONField("conversación que espera", null=True, blank=True)
+    waiting_call = models.CharField("llamada que espera", max_length=64, blank=True)
+    model = models.CharField("modelo", max_length=200, blank=True)
+    prompt_hash = models.CharField("hash del prompt", max_length=64)
+    model_calls = models.PositiveSmallIntegerField("respuestas del modelo", default=0)
+    input_tokens = models.PositiveIntegerField("tokens de entrada", default=0)
+    output_tokens = models.PositiveIntegerField("tokens de salida", default=0)
+    tokens_measured = models.BooleanField("tokens contados por el proveedor", default=False)
+    latency_ms = models.PositiveIntegerField("latencia (ms)", default=0)
+    cost_micro_usd = models.PositiveBigIntegerField("costo (millonésimas de USD)", default=0)
+    price_known = models.BooleanField("precio conocido", default=True)
+
+    class Meta:
+        verbose_name = "uso del agente"
+        verbose_name_plural = "usos del agente"
+        permissions = [("use_agent", "Puede usar el agente del personal")]
+        ordering = ["-created_at", "-pk"]
+        indexes = [models.Index(fields=["user", "-created_at"], name="agentrun_user_created")]
+        constraints = [
+            models.UniqueConstraint(name="one_agentrun_per_user_and_key", fields=["user", "key"]),
+            models.CheckConstraint(name="agentrun_stop_is_known", condition=Q(stop__in=AgentStop.values)),
+            models.CheckConstraint(
+                name="agentrun_runs_since_a_time",
+                condition=Q(stop="", running_since__isnull=False) | (~Q(stop="") & Q(running_since__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="agentrun_waits_with_its_conversation",
+                condition=(Q(stop="approval", conversation__isnull=False) & ~Q(waiting_call=""))
+                | (~Q(stop="approval") & Q(conversation__isnull=True, waiting_call="")),
+            ),
+            models.CheckConstraint(
+                name="agentrun_says_why_it_was_unavailable",
+                condition=(Q(stop__in=("unavailable", "budget")) & ~Q(cause="")) | (~Q(stop__in=("unavailable", "budget")) & Q(cause="")),
+            ),
+            models.CheckConstraint(name="agentrun_answers_when_the_model_ends", condition=~Q(stop="model") | ~Q(answer="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_stop_display()}, {self.created_at:%d/%m/%Y %H:%M}"

@@ -3,10 +3,16 @@
 from celery import shared_task
 from django.utils import timezone
 
-from assistant import services
+from assistant import agent_runs, services
 
 
 @shared_task
 def prune_interactions() -> None:
     """Deletes the uses of the assistant that are older than the settings allow."""
     services.prune_interactions(now=timezone.now())
+
+
+@shared_task
+def prune_agent_runs() -> None:
+    """Deletes the uses of the agent that are older than the settings allow."""
+    agent_runs.prune_agent_runs(now=timezone.now())

@@ -15,17 +15,20 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
+from assistant.ledger import RecordedModel
 from assistant.llm import Model, ModelError, Usage
 from assistant.llm.catalog import cost_micro_usd
 from assistant.llm.provider import provider_from_settings
 from assistant.llm.scripted import ScriptedModel
+from assistant.models import Purpose
 from evals.claims import Claim, claim_results, hold_result, renew_leases, return_result, stop_over_budget, write_off
 from evals.datasets.revisions import read_spec
 from evals.effects import check_effect
 from evals.grading import Failure, Marks, finish_if_complete, marks_for, scores_of
-from evals.models import Recording, Result, Run, Score, Scoring
+from evals.in_flight import Claimed, settle_rows
+from evals.models import Result, Run, Score, Scoring
 from evals.targets import TARGETS, Target, TargetConfig
-from evals.values import CaseSpec, Outcome, storable_text
+from evals.values import Outcome, storable_text
 
 logger = logging.getLogger(__name__)
 
@@ -35,18 +38,6 @@ STORE_AFTER_S = 0.5
 CHARACTERS_PER_TOKEN_AT_WORST = 2  # a reservation must not be smaller than what the call then costs
 
 Answer = Outcome | Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A row in flight: claimed under `token` and not yet stored."""
-
-    result_id: int
-    token: str
-    case: CaseSpec
-    model: Model | None
-    recording: Recording | None
-    reserved_micro_usd: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +119,19 @@ class _Helper:
         for row in self._prepare(claim):
             self.in_flight[pool.submit(_ask, self.target, row)] = row
         if claim.over_budget and not self.in_flight and not self.answered:
-            stop_over_budget(self.run.pk, now=self.around.clock())
+            stop_over_budget(self.run.pk, claim.over_budget, now=self.around.clock())
         return bool(claim.rows)
 
     def _prepare(self, claim: Claim) -> Iterator[Claimed]:
         for row in claim.rows:
-            scripted = ScriptedModel(row.recording.text, name=self.run.model_name) if row.recording else None
-            yield Claimed(row.pk, claim.token, read_spec(row.revision), self.provider or scripted, row.recording, row.reserved_micro_usd)
+            model = self._model_for(row, claim)
+            yield Claimed(row.pk, claim.token, read_spec(row.revision), model, row.recording, row.reserved_micro_usd, claim.at)
+
+    def _model_for(self, row: Result, claim: Claim) -> Model | None:
+        """What the row asks: its recording, or the provider with a note of each call; None when it has neither."""
+        if self.provider:
+            return RecordedModel(self.provider, purpose=Purpose.TARGET, now=claim.at, prompt_hash=self.run.prompt_hash)
+        return ScriptedModel(row.recording.text, name=self.run.model_name) if row.recording else None
 
     def _dearest_cost(self, row: Result) -> int:
         if self.provider is None:
@@ -158,7 +155,7 @@ class _Helper:
 
     @transaction.atomic
     def _store(self, batch: list[tuple[Claimed, Answer]]) -> int:
-        """Writes results and scores together; a row whose lease was lost is somebody else's and is left alone."""
+        """Writes results, scores and calls together; a row whose lease was lost is somebody else's, and only its calls are kept."""
         scoring_id = Scoring.objects.values_list("pk", flat=True).get(run=self.run, is_current=True)
         scores: list[Score] = []
         stored = lost = 0
@@ -172,6 +169,7 @@ class _Helper:
                 logger.warning("run %s: the lease of result %s was lost, its answer is dropped", self.run.pk, row.result_id)
         Score.objects.bulk_create(scores)
         write_off(self.run.pk, lost)
+        settle_rows(self.run.pk, [row for row, _ in batch])
         return stored
 
     def _grade(self, row: Claimed, asked: Answer) -> tuple[Answer, Marks]:
@@ -188,9 +186,10 @@ class _Helper:
             return failure, marks_for(row.case, failure)
 
     def _complete(self, row: Claimed, answer: Outcome) -> Outcome:
-        """Adds what the pool's thread could not know: the human mark, and the effect on the database."""
+        """Adds what the pool's thread could not know: the human mark, the effect on the database, the cost of all attempts."""
         effect = check_effect(row.case, answer.draft, now=self.run.created_at) if row.case.checks_effect else None
-        return replace(answer, marked_invalid=row.recording.invalid if row.recording else None, effect=effect)
+        spending = replace(answer.spending, cost_micro_usd=row.spent_micro_usd) if row.calls else answer.spending
+        return replace(answer, marked_invalid=row.recording.invalid if row.recording else None, effect=effect, spending=spending)
 
     def _renew_when_due(self) -> None:
         now = self.around.clock()
@@ -201,7 +200,7 @@ class _Helper:
 
     def _give_back(self) -> None:
         for row in [self.in_flight.pop(future) for future in list(self.in_flight) if future.cancel()]:
-            return_result(row.result_id, row.token)
+            return_result(row)
 
 
 def _ask(target: Target, row: Claimed) -> Answer:

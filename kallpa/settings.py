@@ -259,6 +259,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))},
     "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
     "prune-interactions": {"task": "assistant.tasks.prune_interactions", "schedule": 3600.0},
+    "prune-agent-runs": {"task": "assistant.tasks.prune_agent_runs", "schedule": 3600.0},
 }
 
 # --- E-mail: printed on the console until a server is named -------------------------------------------------------------
@@ -310,12 +311,20 @@ ASSISTANT_CONCURRENCY = _whole("ASSISTANT_CONCURRENCY", "4", low="1", high="256"
 ASSISTANT_QUICK = _flag("ASSISTANT_QUICK", False)
 ASSISTANT_MENTION_CHECK = _flag("ASSISTANT_MENTION_CHECK", False)
 AGENT_DAILY_BUDGET_USD = _number("AGENT_DAILY_BUDGET_USD", "1.00", low="0", high="10000")
+AGENT_PER_MINUTE = _whole("AGENT_PER_MINUTE", "5", low="1", high="1000")
+AGENT_PER_DAY = _whole("AGENT_PER_DAY", "100", low="1", high="100000")
+AGENT_MAX_STEPS = _whole("AGENT_MAX_STEPS", "8", low="1", high="50")
+AGENT_CONTEXT_TOKENS = _whole("AGENT_CONTEXT_TOKENS", "8000", low="1000", high="1000000")
+AGENT_RESULT_CHARS = _whole("AGENT_RESULT_CHARS", "4000", low="100", high="1000000")
+AGENT_MAX_TOKENS = _whole("AGENT_MAX_TOKENS", "600", low="1", high="100000")
+AGENT_TIMEOUT_S = float(_number("AGENT_TIMEOUT_S", "60", low="1", high="600"))
 INTERACTION_RETENTION_DAYS = _whole("INTERACTION_RETENTION_DAYS", "180", low="1", high="3650")
 LEDGER_RETENTION_DAYS = _whole("LEDGER_RETENTION_DAYS", "730", low="1", high="3650")
 
 # --- The evals desk -----------------------------------------------------------------------------------------------------
 
 EVALS_CONCURRENCY = _whole("EVALS_CONCURRENCY", "8", low="1", high="256")
+EVALS_DAILY_BUDGET_USD = _number("EVALS_DAILY_BUDGET_USD", "50.00", low="0", high="100000")
 EVALS_LEASE_S = _whole("EVALS_LEASE_S", "60", low="2", high="3600")
 EVALS_HELPERS_PER_RUN = _whole("EVALS_HELPERS_PER_RUN", "2", low="1", high="64")
 EVALS_HELP_FOR_S = 15  # a message helps a run for this long, then another one is sent

@@ -30,7 +30,7 @@ SYSTEM_PROMPT = _SYSTEM.substitute(
     max_hours=MAX_HOURS,
 )
 
-_WEEKDAYS = ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo")
+WEEKDAYS = ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo")
 # Angle brackets and what Unicode's confusables or a tired eye take for them.
 _BRACKETS = "<>＜＞﹤﹥‹›«»〈〉⟨⟩〈〉《》⟪⟫≪≫≮≯≺≻⋖⋗⪡⪢⩹⩺❮❯❬❭❰❱⧼⧽˂˃˱˲ᐸᐳᚲ𖼿𝈶𝈷"
 _NO_BRACKETS = str.maketrans(dict.fromkeys(_BRACKETS, " "))
@@ -70,7 +70,7 @@ def render(variant: str, *, text: str, now: dt.datetime, occupied: Iterable[Occu
     """System and user message for one request. `now` is aware; raises KeyError for an unknown variant."""
     here, show = in_lima(now), _HOUR_STYLES[variant]
     message = _MESSAGE.substitute(
-        weekday=_WEEKDAYS[here.weekday()],
+        weekday=WEEKDAYS[here.weekday()],
         date=here.date().isoformat(),
         time=f"{here:%H:%M}",
         calendar=_list_next_days(here.date()),
@@ -82,7 +82,7 @@ def render(variant: str, *, text: str, now: dt.datetime, occupied: Iterable[Occu
 
 def _list_next_days(today: dt.date) -> str:
     days = [today + dt.timedelta(days=ahead) for ahead in range(1, MAX_DAYS_AHEAD + 1)]
-    return ", ".join(f"{_WEEKDAYS[day.weekday()][:3]} {day.day}" for day in days)
+    return ", ".join(f"{WEEKDAYS[day.weekday()][:3]} {day.day}" for day in days)
 
 
 def _by_day(occupied: OccupiedHour) -> tuple[dt.date, str, int]:

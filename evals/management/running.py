@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.db.models import Min
@@ -83,10 +84,18 @@ def finish_on_screen(command: BaseCommand, run: Run, outputs: Outputs) -> None:
     command.stdout.write(text.render(report))
     outputs.write(report)
     if run.status == Run.Status.OVER_BUDGET:
-        command.stderr.write(f"Se acabó el presupuesto. Sigue con: manage.py eval_resume {run.pk} --max-cost USD")
+        command.stderr.write(_say_over_budget(run))
     code = exit_code(run, report)
     if code:
         sys.exit(code)
+
+
+def _say_over_budget(run: Run) -> str:
+    """Which budget stopped it, and how to go on."""
+    if run.budget_reached == Run.Budget.DAY:
+        budget = f"Se acabó el presupuesto del día para todas las corridas, EVALS_DAILY_BUDGET_USD={settings.EVALS_DAILY_BUDGET_USD}."
+        return f"{budget} Sigue mañana, o con un tope mayor, con: manage.py eval_resume {run.pk}"
+    return f"Se acabó el presupuesto de la corrida. Sigue con: manage.py eval_resume {run.pk} --max-cost USD"
 
 
 def exit_code(run: Run, report: RunReport) -> ExitCode:

@@ -2,12 +2,14 @@ from evals.models.datasets import Case, CaseRevision, Dataset, DatasetVersion, R
 from evals.models.gates import GatePolicy, ProductThreshold
 from evals.models.runs import Result, Run
 from evals.models.scorings import Score, Scoring
+from evals.models.spending import DaySpending
 
 __all__ = [
     "Case",
     "CaseRevision",
     "Dataset",
     "DatasetVersion",
+    "DaySpending",
     "GatePolicy",
     "ProductThreshold",
     "Recording",

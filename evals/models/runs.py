@@ -26,6 +26,10 @@ class Run(models.Model):
         ITERATION = "iteration", "iterar"
         RELEASE = "release", "publicar"
 
+    class Budget(models.TextChoices):
+        RUN = "run", "el de la corrida"
+        DAY = "day", "el del día, de todas las corridas juntas"
+
     version = models.ForeignKey(DatasetVersion, models.PROTECT, related_name="runs", verbose_name="versión")
     target = models.CharField("sistema evaluado", max_length=40)
     model_kind = models.CharField("tipo", max_length=8, choices=Kind)
@@ -44,6 +48,7 @@ class Run(models.Model):
     policy = models.JSONField("política al momento de correr", null=True, blank=True)
     max_cost_micro_usd = models.PositiveBigIntegerField("tope de gasto (micro-USD)", null=True, blank=True)
     lost_cost_micro_usd = models.PositiveBigIntegerField("gasto de llamadas perdidas (micro-USD)", default=0)
+    budget_reached = models.CharField("tope que la detuvo por última vez", max_length=3, choices=Budget, blank=True)
     expected_results = models.PositiveIntegerField("resultados esperados")
     status = models.CharField("estado", max_length=12, choices=Status, default=Status.QUEUED)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name="quién")
