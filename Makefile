@@ -27,7 +27,7 @@ export PORT
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test check lint format evals eval-real model-is-named mcp bench faults prepare clean
+.PHONY: help demo serve costo test check lint format evals eval-real model-is-named mcp bench faults prepare clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -73,6 +73,9 @@ model-is-named:
 
 mcp: prepare ## Show a conversation with the MCP server, message by message
 	@$(MANAGE) mcp_demo
+
+costo: prepare ## Estimate what the assistant costs in a month, typical and attacked
+	@$(MANAGE) cost_estimate $(ARGS)
 
 bench: $(DEV) ## Measure the runner, the day's page and the booking API on this machine
 	@$(BIN)/python -m bench $(ARGS)
