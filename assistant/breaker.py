@@ -93,7 +93,7 @@ class Circuit:
         except CountersDown:
             return
         if looks and (closed or self.find_opening() is None):
-            _write(lambda: close_incident(Incident.Kind.MODEL, self.name, now=now))
+            self.end_alarm(now=now)
 
     def note_failure(self, cause: str, *, probe: bool, now: dt.datetime) -> None:
         """No answer came. A cause that is not the provider's is not counted."""
@@ -109,6 +109,10 @@ class Circuit:
     def alarm(self, cause: str, sentence: str, *, now: dt.datetime, counts: dict[str, int]) -> None:
         """Opens the incident of this model, or adds a sign to the one that is open."""
         _write(lambda: open_incident(Incident.Kind.MODEL, self.name, Sign(cause, sentence, counts), now=now))
+
+    def end_alarm(self, *, now: dt.datetime) -> None:
+        """Ends the incident of this model, if one is open."""
+        _write(lambda: close_incident(Incident.Kind.MODEL, self.name, now=now))
 
     def adopt_incident(self) -> None:
         """Begins as open if the database knows of an outage that may pass: an earlier process, with a memory of its own, saw it."""

@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from assistant import agent_runs, services
+from assistant.canary import send_canary
 
 
 @shared_task
@@ -16,3 +17,9 @@ def prune_interactions() -> None:
 def prune_agent_runs() -> None:
     """Deletes the uses of the agent that are older than the settings allow."""
     agent_runs.prune_agent_runs(now=timezone.now())
+
+
+@shared_task
+def canary() -> None:
+    """Asks the model one tiny thing. Twice is two tiny calls."""
+    send_canary(now=timezone.now())

@@ -110,17 +110,18 @@ def bench_real(environment: dict[str, str], delay_ms: int) -> None:
     show(f"1,000 calls, {delay_ms} ms, {CONCURRENCY} at once", used, note)
 
 
-def bench_pages() -> None:
-    """The neighbours' pages and API, in a process and a database of their own."""
+def bench_pages(module: str) -> None:
+    """Pages as the test client gets them, in a process and a database of their own."""
     with desk([]) as environment:
         subprocess.run(
-            [sys.executable, "-m", "bench.pages"], cwd=ROOT, env=environment | {"DJANGO_SETTINGS_MODULE": "kallpa.settings"}, check=True
+            [sys.executable, "-m", module], cwd=ROOT, env=environment | {"DJANGO_SETTINGS_MODULE": "kallpa.settings"}, check=True
         )
 
 
 def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
-    bench_pages()
+    for module in ("bench.pages", "bench.metrics"):
+        bench_pages(module)
     with desk([1000, 4000]) as environment:
         bench_scripted(environment)
         for delay_ms in (0, 200):

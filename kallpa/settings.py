@@ -295,12 +295,23 @@ BREAKER_FAILURES = _whole("BREAKER_FAILURES", "5", low="1", high="1000")
 BREAKER_WINDOW_S = _whole("BREAKER_WINDOW_S", "60", low="6", high="3600")
 BREAKER_OPEN_S = _whole("BREAKER_OPEN_S", "30", low="1", high="3600")
 
+CANARY_EVERY_S = _whole("CANARY_EVERY_S", "900", low="0", high="86400")
+if CANARY_EVERY_S and LLM_BASE_URL and LLM_MODEL:
+    CELERY_BEAT_SCHEDULE["canary"] = {
+        "task": "assistant.tasks.canary",
+        "schedule": float(CANARY_EVERY_S),
+        "options": {"expires": CANARY_EVERY_S},  # a worker that comes back late asks once, not once for each it missed
+    }
+
 OUTBOUND_ALLOW_LOOPBACK = _flag("OUTBOUND_ALLOW_LOOPBACK", DEBUG)
 OUTBOUND_ALLOW_PRIVATE = _flag("OUTBOUND_ALLOW_PRIVATE", False)
 OUTBOUND_ALLOWED_HOSTS = _words("OUTBOUND_ALLOWED_HOSTS")
 for _ours in (LLM_BASE_URL, ALERT_WEBHOOK_URL):
     if _ours:
         OUTBOUND_ALLOWED_HOSTS = [*OUTBOUND_ALLOWED_HOSTS, urlsplit(_ours).netloc.rpartition("@")[2]]
+
+# What /readyz tells besides the database: functions that give a JSON object and never raise.
+READY_REPORTS = {"model": "assistant.health.report_model"}
 
 # --- The assistant ------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/v1/", include("assistant.urls_api")),
     path("api/v1/", include("bookings.urls_api")),
     path("admin/", admin.site.urls),
+    path("metrics", include("assistant.urls_metrics")),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
 ]
