@@ -208,7 +208,7 @@ def _reason(decision: Decision, aggregate: Aggregate, tail: str = "", keys: tupl
 
 
 def _notes(decision: Decision, facts: GateFacts) -> Iterator[Reason]:
-    if decision == Decision.PASS and facts.model_kind == "scripted":
+    if decision == Decision.PASS and facts.model_kind != "real":
         yield Reason(Decision.PASS, CODE_ONLY)
     if facts.limitations_passing:
         text = f"Casos con una limitación conocida que ahora pasan: {len(facts.limitations_passing)}. Mira si todavía hay que disculparlos."

@@ -10,7 +10,7 @@ from assistant.llm import Model
 from assistant.models import ModelCall
 from evals.daily_budget import settle_calls
 from evals.models import Recording
-from evals.values import CaseSpec
+from evals.values import CaseSpec, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class Claimed:
     @property
     def spent_micro_usd(self) -> int:
         return sum(call.cost_micro_usd for call in self.calls)
+
+    def mark_of(self, answer: Outcome) -> bool | None:
+        """The human mark of the recording whose words the answer is; what the rules answered of themselves bears none."""
+        return self.recording.invalid if self.recording and not answer.trace.get("quick") else None
 
 
 def settle_rows(run_id: int, rows: Iterable[Claimed]) -> None:

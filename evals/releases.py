@@ -13,7 +13,7 @@ from evals.selectors import is_dead, policy_of
 from evals.values import Decision, ModelKind, policy_from_row, verdict_from_row
 
 DEAD_AFTER = timedelta(minutes=5)
-KIND_WORDS = {"scripted": "con guion", "real": "con modelo real"}
+KIND_WORDS = {"scripted": "con guion", "real": "con modelo real", "rules": "con reglas sin modelo"}
 OPEN_WORDS = {
     Run.Status.QUEUED: "todavía está en cola",
     Run.Status.RUNNING: "todavía está corriendo",

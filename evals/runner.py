@@ -27,7 +27,7 @@ from evals.effects import check_effect
 from evals.grading import Failure, Marks, finish_if_complete, marks_for, scores_of
 from evals.in_flight import Claimed, settle_rows
 from evals.models import Result, Run, Score, Scoring
-from evals.targets import TARGETS, Target, TargetConfig
+from evals.targets import TARGETS, Target, TargetConfig, stand_in
 from evals.values import Outcome, storable_text
 
 logger = logging.getLogger(__name__)
@@ -128,10 +128,10 @@ class _Helper:
             yield Claimed(row.pk, claim.token, read_spec(row.revision), model, row.recording, row.reserved_micro_usd, claim.at)
 
     def _model_for(self, row: Result, claim: Claim) -> Model | None:
-        """What the row asks: its recording, or the provider with a note of each call; None when it has neither."""
+        """What the row asks: its recording, or the provider with a note of each call; None when it needs one and has neither."""
         if self.provider:
             return RecordedModel(self.provider, purpose=Purpose.TARGET, now=claim.at, prompt_hash=self.run.prompt_hash)
-        return ScriptedModel(row.recording.text, name=self.run.model_name) if row.recording else None
+        return ScriptedModel(row.recording.text, name=self.run.model_name) if row.recording else stand_in(self.target)
 
     def _dearest_cost(self, row: Result) -> int:
         if self.provider is None:
@@ -189,7 +189,7 @@ class _Helper:
         """Adds what the pool's thread could not know: the human mark, the effect on the database, the cost of all attempts."""
         effect = check_effect(row.case, answer.draft, now=self.run.created_at) if row.case.checks_effect else None
         spending = replace(answer.spending, cost_micro_usd=row.spent_micro_usd) if row.calls else answer.spending
-        return replace(answer, marked_invalid=row.recording.invalid if row.recording else None, effect=effect, spending=spending)
+        return replace(answer, marked_invalid=row.mark_of(answer), effect=effect, spending=spending)
 
     def _renew_when_due(self) -> None:
         now = self.around.clock()

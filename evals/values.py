@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from bookings.values import OccupiedHour as Occupied
 
-ModelKind = Literal["scripted", "real"]
+ModelKind = Literal["scripted", "real", "rules"]  # rules: no model at all
 Channel = Literal["direct", "indirect"]
 
 

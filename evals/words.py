@@ -9,7 +9,13 @@ from bookings.rules import SPORT_LABELS
 from evals.models import Case
 from evals.values import Expected, Outcome
 
-OUTCOME_WORDS = {"draft": "borrador", "clarify": "pregunta", "refuse": "declina", "rejected": "salida rechazada"}
+OUTCOME_WORDS = {
+    "draft": "borrador",
+    "clarify": "pregunta",
+    "refuse": "declina",
+    "rejected": "salida rechazada",
+    "left": "nada: se deja al modelo",
+}
 
 
 class BookingFacts(Protocol):

@@ -9,7 +9,7 @@ from evals.admin.words import say_answer
 from evals.datasets.revisions import read_spec
 from evals.gate import CODE_ONLY
 from evals.models import CaseRevision, Result, Run
-from evals.reports.figures import metric_lines, say_correct, say_operations
+from evals.reports.figures import metric_lines, say_correct, say_operations, say_rules
 from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_verdict
 from evals.selectors import progress_of, report_without_rows
 from evals.values import Reason
@@ -39,7 +39,7 @@ def run_context(run: Run) -> dict[str, Any]:
         "reasons": [_with_rows(reason, closed) for reason in reasons],
         "correct": say_correct(report),
         "metrics": metric_lines(report),
-        "operations": say_operations(report),
+        "operations": [line for line in (say_rules(report), *say_operations(report)) if line],
         "failed": _first_failures(run),
         "progress": progress_of(run),
     }

@@ -14,6 +14,7 @@ KIND_WORDS = {
     "refuse": "una negativa",
     "rejected": "una salida rechazada",
     "none": "ningún borrador",
+    "left": "nada: las reglas lo dejan al modelo",
 }
 FIELD_WORDS = {"sport": "deporte", "date": "fecha", "startHour": "hora de inicio", "hours": "horas"}
 

@@ -21,6 +21,7 @@ class Run(models.Model):
     class Kind(models.TextChoices):
         SCRIPTED = "scripted", "guion"
         REAL = "real", "modelo real"
+        RULES = "rules", "reglas sin modelo"
 
     class Purpose(models.TextChoices):
         ITERATION = "iteration", "iterar"

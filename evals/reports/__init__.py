@@ -26,6 +26,19 @@ class ReportRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RulesFigures:
+    """How much the rules without a model answer and how often they are wrong, over the cases of one run. `correct` counts all cases.
+
+    `correct` is None where a model answered the rest.
+    """
+
+    run_id: int
+    answered: Aggregate
+    wrong: Aggregate
+    correct: Aggregate | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """Everything that a report of one run shows. Counts are results; `rows` come in the order of the dataset."""
 
@@ -53,3 +66,4 @@ class RunReport:
     verdict: Verdict | None = None
     rows: tuple[ReportRow, ...] = ()
     changed_between_repetitions: tuple[str, ...] = ()
+    rules: RulesFigures | None = None

@@ -39,6 +39,7 @@ def render(report: RunReport) -> str:
         "verdict": _verdict(report.verdict, names) | {"sentence": say_verdict(report)},
         "metrics": {name: asdict(aggregate) for name, aggregate in report.aggregates.items()} if report.measured else {},
         "baseline": _baseline(report),
+        "rules": report.rules and asdict(report.rules),
         "rows": [_row(row, names) for row in report.rows],
         "changed_between_repetitions": [names.get(key, key) for key in report.changed_between_repetitions],
     }

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evals.figures import say_aggregate, say_fraction, say_interval, say_limit, say_percent, say_points, say_usd
+from evals.figures import say_aggregate, say_fraction, say_interval, say_limit, say_number, say_percent, say_points, say_usd
 from evals.gate import INVARIANTS
 from evals.metrics import METRICS
-from evals.reports import RunReport
+from evals.reports import RulesFigures, RunReport
 from evals.statistics import Difference, Interval, compare_shares, minimum_detectable_change
 from evals.values import Aggregate, Threshold
 
@@ -109,6 +109,28 @@ def say_correct(report: RunReport) -> str:
     if report.measured == 0 or correct is None or correct.value is None:
         return f"Casos correctos: sin cifra, {report.measured} de {report.expected} medidos"
     return f"{correct.label or correct.metric}: {say_aggregate(correct)}"
+
+
+def say_rules(report: RunReport) -> str:
+    """What the rules answer without a model, and in the report of another run what a model has to beat; empty when nobody ran them."""
+    rules = report.rules
+    if rules is None:
+        return ""
+    did = f"responden {say_aggregate(rules.answered)} y se equivocan en {say_aggregate(rules.wrong)}"
+    if rules.run_id == report.run_id:
+        return f"Sin modelo, las reglas {did}. Lo demás lo dejan al modelo."
+    return f"Sin modelo (corrida {rules.run_id}), las reglas {did}.{_say_to_beat(rules)}"
+
+
+def _say_to_beat(rules: RulesFigures) -> str:
+    """Silence is right where no draft was due: the sentence says how much of the figure that is."""
+    if rules.correct is None or rules.correct.value is None:
+        return ""
+    silent = (rules.correct.numerator or 0) - (rules.answered.numerator or 0) + (rules.wrong.numerator or 0)
+    return (
+        f" Solas tienen {say_aggregate(rules.correct)} casos correctos, {say_number(silent)} de ellos por no proponer nada donde no "
+        "tocaba: eso es lo que el modelo debe superar."
+    )
 
 
 def say_operations(report: RunReport) -> list[str]:

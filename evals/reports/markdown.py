@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from evals.reports import RunReport
-from evals.reports.figures import MetricLine, metric_lines, say_correct, say_operations, say_resolution
+from evals.reports.figures import MetricLine, metric_lines, say_correct, say_operations, say_resolution, say_rules
 from evals.reports.wording import (
     SHOWN_AT_MOST,
     Line,
@@ -31,6 +31,7 @@ def render(report: RunReport) -> str:
         [f"### {mark} {escape(report.dataset)}: {escape(say_verdict(report))}"],
         [f"- {escape(reason)}" for _, reason in verdict_reasons(report)],
         [f"**{escape(say_correct(report))}**"],
+        [escape(say_rules(report))],
         _table(metric_lines(report)),
         [escape(say_resolution(report))],
         [f"- {escape(line)}" for line in say_operations(report)],

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from evals.reports import RunReport
-from evals.reports.figures import MetricLine, metric_lines, say_correct, say_operations, say_resolution
+from evals.reports.figures import MetricLine, metric_lines, say_correct, say_operations, say_resolution, say_rules
 from evals.reports.wording import (
     SHOWN_AT_MOST,
     Line,
@@ -25,7 +25,7 @@ def render(report: RunReport) -> str:
     blocks = (
         [f"Veredicto: {say_verdict(report)}", *(_wrap(f"- {reason}", "  ", "    ") for _, reason in verdict_reasons(report))],
         [_wrap(fact, "", "  ") for fact in say_facts(report)],
-        [_wrap(line, "", "  ") for line in (say_correct(report), *say_operations(report))],
+        [_wrap(line, "", "  ") for line in (say_correct(report), say_rules(report), *say_operations(report)) if line],
         _table(metric_lines(report)),
         [_wrap(say_resolution(report), "", "")],
         _list("No salieron como se esperaba", failed_lines(report)),

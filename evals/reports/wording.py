@@ -14,7 +14,7 @@ TEXT_AT_MOST = 200
 
 _EXPECTED = "se esperaba "
 
-KIND_WORDS = {"scripted": "guion", "real": "modelo real"}
+KIND_WORDS = {"scripted": "guion", "real": "modelo real", "rules": "reglas sin modelo"}
 PURPOSE_WORDS = {"iteration": "para iterar", "release": "para publicar"}
 STATUS_WORDS = {
     "queued": "en cola",
@@ -76,6 +76,8 @@ def verdict_reasons(report: RunReport) -> list[tuple[Decision, str]]:
 
 def say_facts(report: RunReport) -> list[str]:
     """What ran, in four lines."""
+    is_rules = report.model_kind == "rules"
+    words = "Reglas" if is_rules else f"Prompt {report.prompt_variant}"
     model = f"{report.model_name} ({KIND_WORDS[report.model_kind]}{f', juego {report.recording_set}' if report.recording_set else ''})"
     times = "1 repetición" if report.repetitions == 1 else f"{report.repetitions} repeticiones"
     sha, _, state = report.commit.partition("-")
@@ -83,8 +85,8 @@ def say_facts(report: RunReport) -> list[str]:
     errors = "1 error" if report.errors == 1 else f"{report.errors} errores"
     return [
         f"Corrida {report.run_id} · {report.dataset} v{report.version} ({'firmada' if report.signed else 'sin firmar'}) · {report.target}",
-        f"Modelo {model} · temperatura {report.temperature:g}",
-        f"Prompt {report.prompt_variant} {report.prompt_hash[:10]} · {PURPOSE_WORDS.get(report.purpose, report.purpose)} · {times}{commit}",
+        "Ningún modelo: solo reglas" if is_rules else f"Modelo {model} · temperatura {report.temperature:g}",
+        f"{words} {report.prompt_hash[:10]} · {PURPOSE_WORDS.get(report.purpose, report.purpose)} · {times}{commit}",
         f"Resultados: {report.measured} de {report.expected} medidos, {errors} · {STATUS_WORDS.get(report.status, report.status)}",
     ]
 

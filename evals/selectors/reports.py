@@ -12,6 +12,7 @@ from evals.metrics.metric import FAILED, PASSED
 from evals.models import Result, Run, Score, Scoring
 from evals.reports import ReportRow, RunReport
 from evals.selectors.figures import aggregates_of, stored_aggregates
+from evals.selectors.rules import rules_beside
 from evals.selectors.runs import baseline_for, progress_of
 from evals.values import CaseSpec, Mark, Outcome, policy_from_row, verdict_from_row
 from evals.words import say_expected, say_outcome
@@ -57,6 +58,7 @@ def report_without_rows(run: Run) -> RunReport:
         baseline=baseline_for(run),
         policy=policy_from_row(run.policy),
         verdict=verdict_from_row(scoring.verdict),
+        rules=rules_beside(run),
     )
 
 

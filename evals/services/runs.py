@@ -41,11 +41,14 @@ class _ToRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """How to run a version. `model` is `scripted`, `scripted:SET` or a model's name; None takes the setting."""
+    """How to run a version. `model` is `scripted`, `scripted:SET` or a model's name; None takes the setting.
+
+    A target that asks no model leaves `model` at its default; without a `variant` it is the one that production uses.
+    """
 
     model: str = SCRIPTED
     target: str = "booking-assistant"
-    variant: str = "base"
+    variant: str = ""
     temperature: float | None = None
     repetitions: int = 1
     concurrency: int | None = None
@@ -55,8 +58,22 @@ class RunConfig:
     queue: bool = False
 
     @property
+    def kind(self) -> Run.Kind:
+        """What kind of run it will be."""
+        if not TARGETS[self.target].asks_model:
+            return Run.Kind.RULES
+        return Run.Kind.SCRIPTED if self.recording_set else Run.Kind.REAL
+
+    @property
+    def prompt_variant(self) -> str:
+        """The variant asked for, or the target's first."""
+        return self.variant or TARGETS[self.target].variants[0]
+
+    @property
     def recording_set(self) -> str:
-        """The set to replay, or "" for a real model."""
+        """The set to replay, or "" where nothing is replayed."""
+        if not TARGETS[self.target].asks_model:
+            return ""
         kind, _, name = self.model.partition(":")
         return (name or BASE_SET) if kind == SCRIPTED else ""
 
@@ -68,6 +85,7 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
     With `config.queue`, help is asked for once the transaction commits. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
     """
     _check_version(version)
+    _check_target(config)
     _check_release(version, config)
     revisions = _revisions_to_run(version, config)
     run = _new_run(version, config, by=by, now=now)
@@ -146,6 +164,16 @@ def _check_version(version: DatasetVersion) -> None:
         raise NotRunnable(f"Los casos de {version} ya no son los que se congelaron: congela una versión nueva.")
 
 
+def _check_target(config: RunConfig) -> None:
+    if config.target not in TARGETS:
+        raise NotRunnable(f"No existe el sistema «{config.target}». Existen: {', '.join(TARGETS)}.")
+    variants = TARGETS[config.target].variants
+    if config.prompt_variant not in variants:
+        raise NotRunnable(f"No existe la variante de prompt «{config.variant}». Existen: {', '.join(variants)}.")
+    if config.kind == Run.Kind.RULES and config.model != SCRIPTED:
+        raise NotRunnable(f"El sistema «{config.target}» son reglas y no usa ningún modelo: corre sin --model.")
+
+
 def _check_release(version: DatasetVersion, config: RunConfig) -> None:
     """A release run measures what goes out, not a variant of it."""
     if config.purpose != Run.Purpose.RELEASE:
@@ -153,7 +181,7 @@ def _check_release(version: DatasetVersion, config: RunConfig) -> None:
     if config.target != version.dataset.target:
         raise NotRunnable(f"Una corrida para publicar usa el sistema del dataset, «{version.dataset.target}».")
     released = TARGETS[config.target].variants[0]
-    if config.variant != released:
+    if config.prompt_variant != released:
         raise NotRunnable(f"Una corrida para publicar usa la variante de prompt que sale, «{released}».")
     if config.recording_set not in ("", BASE_SET):
         raise NotRunnable(f"Una corrida para publicar con guion usa el juego «{BASE_SET}».")
@@ -167,7 +195,7 @@ def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[_ToRun
     rows = list(revisions.values_list("pk", "case_id"))
     if not rows:
         raise NothingToRun(f"La versión {version} no tiene casos que correr.")
-    if not config.recording_set:
+    if config.kind != Run.Kind.SCRIPTED:
         return [_ToRun(revision, None) for revision, _ in rows]
     recordings = current_recording_ids(version.dataset, set_name=config.recording_set)
     if not any(case in recordings for _, case in rows):
@@ -178,15 +206,15 @@ def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[_ToRun
 
 def _new_run(version: DatasetVersion, config: RunConfig, *, by: User | None, now: datetime) -> Run:
     policy = policy_of(version.dataset)
-    temperature = settings.LLM_TEMPERATURE if config.temperature is None else config.temperature
+    temperature = _temperature(config)
     target = _target(config, temperature=temperature, now=now)
     return Run(
         version=version,
         target=config.target,
-        model_kind=Run.Kind.SCRIPTED if config.recording_set else Run.Kind.REAL,
+        model_kind=config.kind,
         **_model_fields(config),
         recording_set=config.recording_set,
-        prompt_variant=config.variant,
+        prompt_variant=config.prompt_variant,
         prompt_hash=target.prompt_hash(),
         system_prompt=target.system_prompt(),
         temperature=temperature,
@@ -202,17 +230,21 @@ def _new_run(version: DatasetVersion, config: RunConfig, *, by: User | None, now
     )
 
 
+def _temperature(config: RunConfig) -> float:
+    if config.kind == Run.Kind.RULES:
+        return 0.0
+    return settings.LLM_TEMPERATURE if config.temperature is None else config.temperature
+
+
 def _target(config: RunConfig, *, temperature: float, now: datetime) -> Target:
-    if config.target not in TARGETS:
-        raise NotRunnable(f"No existe el sistema «{config.target}». Existen: {', '.join(TARGETS)}.")
-    variants = TARGETS[config.target].variants
-    if config.variant not in variants:
-        raise NotRunnable(f"No existe la variante de prompt «{config.variant}». Existen: {', '.join(variants)}.")
-    return TARGETS[config.target](TargetConfig(config.variant, temperature, settings.LLM_MAX_TOKENS, now, settings.LLM_JSON_SCHEMA))
+    how = TargetConfig(config.prompt_variant, temperature, settings.LLM_MAX_TOKENS, now, settings.LLM_JSON_SCHEMA)
+    return TARGETS[config.target](how)
 
 
 def _model_fields(config: RunConfig) -> dict[str, str]:
     """Name and server of the model. Refuses here, before any row is written, what every call would refuse."""
+    if config.kind == Run.Kind.RULES:
+        return {"model_name": config.target}
     if config.recording_set:
         return {"model_name": SCRIPTED}
     check_allowed(config.model)

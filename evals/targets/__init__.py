@@ -2,18 +2,21 @@
 
 from typing import Protocol
 
-from assistant.llm import Model
+from assistant.llm import Model, ModelNotConfigured
+from assistant.llm.absent import AbsentModel
 from evals.targets.booking import BookingAssistant
 from evals.targets.config import TargetConfig
+from evals.targets.quick import QuickRules, QuickThenAssistant
 from evals.values import CaseSpec, Outcome
 
-__all__ = ["TARGETS", "Target", "TargetConfig"]
+__all__ = ["TARGETS", "Target", "TargetConfig", "stand_in"]
 
 
 class Target(Protocol):
-    """A system under test, configured."""
+    """A system under test, configured. Its first variant is what production uses."""
 
     variants: tuple[str, ...]
+    asks_model: bool
 
     def __init__(self, config: TargetConfig) -> None: ...
 
@@ -21,7 +24,7 @@ class Target(Protocol):
         """Raises ModelError when the provider gave no answer."""
 
     def prompt_hash(self) -> str:
-        """SHA-256 (hex) of the words of the prompt."""
+        """SHA-256 (hex) of what decides the answers besides model and case: the words of the prompt, or the rules."""
 
     def system_prompt(self) -> str:
         """The instructions, as sent."""
@@ -30,4 +33,13 @@ class Target(Protocol):
         """Length of everything that would be sent for this case."""
 
 
-TARGETS: dict[str, type[Target]] = {"booking-assistant": BookingAssistant}
+TARGETS: dict[str, type[Target]] = {
+    "booking-assistant": BookingAssistant,
+    "quick": QuickRules,
+    "quick-booking-assistant": QuickThenAssistant,
+}
+
+
+def stand_in(target: Target) -> Model | None:
+    """What a target gets where nothing is replayed: None when it needs a model, else one that refuses to be asked."""
+    return None if target.asks_model else AbsentModel(ModelNotConfigured("este sistema no usa modelo"))

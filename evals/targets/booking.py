@@ -19,7 +19,8 @@ VARIANT_WITH_TEAM_NAMES = "con-nombres"
 class BookingAssistant:
     """Text in; a draft, a question, a refusal or a rejection out."""
 
-    variants = tuple(VARIANTS)
+    variants: tuple[str, ...] = tuple(VARIANTS)
+    asks_model = True
 
     def __init__(self, config: TargetConfig) -> None:
         self.config = config
@@ -27,7 +28,7 @@ class BookingAssistant:
     def run(self, case: CaseSpec, model: Model) -> Outcome:
         started = time.perf_counter()
         result = propose(
-            _request_text(case),
+            request_text(case),
             model=model,
             now=case.now or self.config.now,
             occupied=case.occupied,
@@ -39,7 +40,7 @@ class BookingAssistant:
         latency_ms = (time.perf_counter() - started) * 1000
         return Outcome(
             kind=result.kind,
-            draft=_draft_fields(result),
+            draft=draft_fields(result),
             said=result.question,
             reason=result.reason,
             raw=result.raw,
@@ -57,21 +58,21 @@ class BookingAssistant:
 
     def prompt_characters(self, case: CaseSpec) -> int:
         form = len(json.dumps(RESPONSE_FORMAT)) if self.config.json_schema else 0
-        return form + sum(len(message["content"]) for message in self._messages(_request_text(case), case))
+        return form + sum(len(message["content"]) for message in self._messages(request_text(case), case))
 
     def _messages(self, text: str, case: CaseSpec | None = None) -> tuple[dict[str, Any], ...]:
         now = (case and case.now) or self.config.now
         return render(self.config.variant, text=text, now=now, occupied=case.occupied if case else ())
 
 
-def _request_text(case: CaseSpec) -> str:
+def request_text(case: CaseSpec) -> str:
     """The person's last words: this assistant keeps no conversation."""
     if not case.messages:
         return case.text
     return next((str(message["content"]) for message in reversed(case.messages) if message["role"] == "user"), "")
 
 
-def _draft_fields(result: AssistantResult) -> DraftFields | None:
+def draft_fields(result: AssistantResult) -> DraftFields | None:
     draft = result.draft
     return None if draft is None else DraftFields(draft.sport, draft.date, draft.start_hour, draft.hours)
 

@@ -17,6 +17,7 @@ from evals.management.running import Outputs, finish_on_screen
 from evals.models import Dataset, DatasetVersion, Run
 from evals.releases import ExitCode
 from evals.services import NothingToFreeze, NothingToRun, NotRunnable, RunConfig, freeze_version, start_run
+from evals.targets import TARGETS
 
 
 class Command(BaseCommand):
@@ -32,9 +33,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("dataset")
-        parser.add_argument("--target", default=None, help="sistema evaluado (el del dataset)")
-        parser.add_argument("--model", default="scripted", help="scripted, scripted:JUEGO o el nombre de un modelo real")
-        parser.add_argument("--prompt", default="base", help="variante del prompt")
+        parser.add_argument("--target", default=None, help=f"sistema evaluado (el del dataset): {', '.join(TARGETS)}")
+        parser.add_argument(
+            "--model", default="scripted", help="scripted, scripted:JUEGO o el nombre de un modelo real; quick no usa ninguno"
+        )
+        parser.add_argument("--prompt", default="", help="variante del prompt (la que sale a producción)")
         parser.add_argument("--temperature", type=read_temperature, default=None)
         parser.add_argument("--version", default=None, help="número de versión o `draft` (la última firmada; si no hay, draft)")
         parser.add_argument("--repetitions", type=read_count, default=1)
