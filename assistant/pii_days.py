@@ -7,7 +7,12 @@ from assistant.pii_page import NEAR, Page, Run
 DATE = re.compile(r"(?:19[3-9][0-9]|20[0-3][0-9])(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
 DAY_MONTH = r"(?:(?:0[1-9]|[12][0-9])(?:0[1-9]|1[0-2])|30(?:0[13-9]|1[0-2])|31(?:0[13578]|1[02]))"
 DAY_FIRST = re.compile(rf"{DAY_MONTH}(?:19[3-9][0-9]|20[0-3][0-9])")
-RECENT = re.compile(rf"{DATE.pattern}|{DAY_MONTH}20[23][0-9]")  # a date without any word for it
+MONTH_FIRST = r"(?:0[1-9]|1[0-2])(?:1[3-9]|2[0-9]|3[01])"  # 12312026
+RECENT = re.compile(rf"{DATE.pattern}|(?:{DAY_MONTH}|{MONTH_FIRST})20[23][0-9]")  # a date without any word for it
+HOUR = "(?:0[6-9]|1[0-9]|2[0-3])(?:00|30)"
+TWO_HOURS = re.compile(rf"{HOUR}{HOUR}|{HOUR}2400")
+OTHER_DAY = re.compile(rf"{MONTH_FIRST}(?:19[3-9][0-9]|20[0-3][0-9])|(?:19[3-9][0-9]|20[0-3][0-9])(?:1[3-9]|2[0-9]|3[01])(?:0[1-9]|1[0-2])")
+DAY_AND_HOUR = re.compile(rf"{DAY_MONTH}{HOUR}")
 WEEKDAY = "lunes|martes|miercoles|jueves|viernes|sabados?|domingos?"
 DATE_WORD = re.compile(
     rf"(?<![a-z])(?:del|desde|hasta|entre|dia|fechas?|inicio|fin|empieza|termina|vence|{WEEKDAY}|hoy|manana|naci|nacid[oa]|nacio|nacimiento)"
@@ -30,10 +35,15 @@ BEFORE_A_MOMENT = re.compile(
 
 def is_a_day(page: Page, run: Run, free: int, *, listed: bool) -> bool:
     """Whether eight digits that read as a date stand where one does: behind a word for days, from … to …, before an hour in a list."""
-    if not (DATE.fullmatch(run.digits) or DAY_FIRST.fullmatch(run.digits)):
+    if not any(day.fullmatch(run.digits) for day in (DATE, DAY_FIRST, OTHER_DAY, DAY_AND_HOUR)):
         return False
     around = max(free, run.start - NEAR), run.start
     if DATE_WORD.search(page.plain, *around) or RANGE_BEFORE.search(page.plain, *around) or RANGE_AFTER.match(page.plain, run.end):
         return True
-    recent = RECENT.fullmatch(run.digits) is not None
+    recent = bool(RECENT.fullmatch(run.digits) or DAY_AND_HOUR.fullmatch(run.digits))
     return recent and bool(ON_THE.search(page.plain, *around) or (listed and HOUR_AFTER.match(page.plain, run.end)))
+
+
+def is_a_moment(digits: str) -> bool:
+    """Whether eight digits without any word read as a date of our days, or as two hours, the later one behind: 19002100."""
+    return RECENT.fullmatch(digits) is not None or (TWO_HOURS.fullmatch(digits) is not None and digits[:4] < digits[4:])

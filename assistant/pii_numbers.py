@@ -1,12 +1,11 @@
 """Finds numbers that belong to a person. Length and check digit say what a number can be; the words around it say what it is."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable
 from itertools import product
 
 from assistant.check_digits import is_cci, is_luhn, is_ruc
-from assistant.pii_days import BEFORE_A_MOMENT, PART_OF_AN_HOUR, RECENT, WRITTEN_DATE, is_a_day
+from assistant.pii_days import BEFORE_A_MOMENT, PART_OF_AN_HOUR, RECENT, WRITTEN_DATE, is_a_day, is_a_moment
 from assistant.pii_labels import OF_A_DOCUMENT
 from assistant.pii_page import (
     MAX_DIGITS,
@@ -18,13 +17,15 @@ from assistant.pii_page import (
     is_labelled,
     is_near,
     kind_before,
+    label_before,
+    names_the_next,
     read_list,
     read_page,
     runs_from,
     word_after,
     word_before,
 )
-from assistant.pii_papers import AMOUNT_AFTER, is_inside_a_word, is_nobodys, is_part_of_a_code
+from assistant.pii_papers import AMOUNT_AFTER, is_called_a_paper, is_inside_a_word, is_nobodys, is_of_a_thing, is_part_of_a_code
 from assistant.pii_text import WALL, Span
 
 LONG, SHORT = (20, 16, 15, 14, 13, 19, 18, 17, 12, 11, 10, 9), (8, 7)  # lengths, tried in this order
@@ -35,6 +36,7 @@ LANDLINE = re.compile(rf"(?P<trunk>0|(?:00)?51)?(?P<city>1(?=[0-9]{{7}}$)|(?:{PR
 MOBILE_SHAPES = {(9,), (3, 3, 3), (2, 3, 4), (3, 2, 2, 2), (3, 6), (5, 4), (3, 2, 4), (1, 4, 4)}
 NAMED_MOBILE_SHAPES = MOBILE_SHAPES | {(1, 8), (1, 2, 2, 2, 2), (2, 2, 2, 3), (4, 5), (6, 3), (3, 4, 2), (1,) * 9}
 LOCAL_SHAPES = {(7,), (3, 4), (4, 3), (3, 2, 2), (2, 2, 3), (2, 3, 2), (6,), (3, 3), (2, 2, 2), (2, 4), (4, 2)}
+CITY_IN_BRACKETS = re.compile(r"\(0[0-9]{1,2}\)$")
 RUC_SHAPES = {(11,), (2, 8, 1), (2, 9), (10, 1), (2, 3, 3, 3)}
 NAMED_DNI_SHAPES = {(2, 3, 3), (4, 4), (2, 2, 2, 2), (2, 3, 3, 1)}
 CARD_SHAPES = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 1), (4, 4, 4, 4, 3)}
@@ -56,6 +58,7 @@ def find_numbers(plain: str, walls: list[Span]) -> list[Span]:
             found.append(span)
             free = span.end
             page.ended[span.end] = span.kind
+            page.ranged.pop(page.ranged.get(page.groups[place][0], -1), None)  # a person's number is no end of a range
         place += used
     return found
 
@@ -114,7 +117,7 @@ def _called_next_to_it(page: Page, run: Run, free: int) -> str | None:
         if BEFORE_A_MOMENT.search(gap) or (could_be_hours(page, run) and not THE_ONE_OF.search(gap)):
             return None
         return {"mobile": "phone", "landline": "phone"}.get(before or "", before)
-    label = page.labels[bisect_right(page.label_ends, run.start) - 1]
+    label = label_before(page, run)
     gap = page.plain[label.end : run.start]
     if len(gap) > NEAR or not QUIET.fullmatch(gap) or BEFORE_A_MOMENT.search(gap):
         return None
@@ -163,7 +166,7 @@ def _phone_kind(page: Page, run: Run, free: int) -> str | None:
     called = signed or _is_called_phone(page, run, free)
     if mobile and _drop_digits(run.shape, mobile.end("prefix")) in (NAMED_MOBILE_SHAPES if called else MOBILE_SHAPES):
         kind = "mobile"
-    elif _is_landline(run, landline, called):
+    elif _is_landline(page, run, landline, called):
         kind = "landline"
     elif signed and 10 <= len(run.digits) <= 15 and not (mobile or landline):
         kind = "mobile"
@@ -172,10 +175,12 @@ def _phone_kind(page: Page, run: Run, free: int) -> str | None:
     return None if is_nobodys(page, run, free) or is_inside_a_word(page, run, free) else kind
 
 
-def _is_landline(run: Run, match: re.Match[str] | None, called: bool) -> bool:
+def _is_landline(page: Page, run: Run, match: re.Match[str] | None, called: bool) -> bool:
     """With 0 and its city, surely; with 51 or the city alone, when also called a phone or in groups; 7 digits, when called so."""
     if len(run.digits) == 7:
         return called and run.shape in LOCAL_SHAPES
+    if match and CITY_IN_BRACKETS.search(page.plain, run.start - 1, run.start + match.end("city") + 1):
+        return True
     if not match or _drop_digits(run.shape, match.end("city")) not in LOCAL_SHAPES:
         return False
     return match["trunk"] == "0" or sum((called, len(run.shape) > 1, bool(match["trunk"]))) > 1
@@ -193,9 +198,12 @@ def _is_dni(page: Page, run: Run, free: int) -> bool:
         return (named or called or (listed and not could_be_hours(page, run))) and not AMOUNT_AFTER.match(page.plain, run.end)
     if is_a_day(page, run, free, listed=listed):
         return False
-    if listed or called or (named and is_near(page, run)):
+    if named and is_near(page, run):
         return True
-    return not (RECENT.fullmatch(run.digits) or is_nobodys(page, run, free) or is_part_of_a_code(page, run, free))
+    of_a_thing = is_of_a_thing(page, run, free)
+    if called or listed:
+        return not (is_called_a_paper(page, run) or (of_a_thing and names_the_next(page, run)))
+    return not (of_a_thing or is_a_moment(run.digits) or is_nobodys(page, run, free) or is_part_of_a_code(page, run, free))
 
 
 def _is_called_phone(page: Page, run: Run, free: int) -> bool:

@@ -5,8 +5,9 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from assistant.pii_labels import CARRIED, KIND_OF_WORD
+from assistant.pii_labels import CARRIED, KIND_OF_WORD, PHRASES
 from assistant.pii_text import WALL, Span
+from assistant.pii_things import find_ranges, find_things
 
 SIGHT = 60  # signs before a number in which a word may say what it is
 NEAR = 40  # the same for words that say it is nobody's
@@ -17,18 +18,22 @@ MAX_SINGLES = 12  # groups of a number that comes digit by digit
 MOBILE_DIGITS = 9  # the only one that does so without a label
 GROUP = re.compile(r"[0-9]+")
 JOINT = re.compile(r"\s?[-.\u2010-\u2015\u2212]\s?|[ \t]{1,2}|\) ?-?| \(")
-WORD = re.compile(r"(?<![a-z])(?:d\. ?n\. ?i|c\. ?e|r\. ?u\. ?c|c\. ?c\. ?i)(?![a-z])|[a-z]+")
+WORD = re.compile(rf"(?<![a-z])(?:d\. ?n\. ?i|c\. ?e|r\. ?u\. ?c|c\. ?c\. ?i|(?P<phrase>{'|'.join(PHRASES)}))(?![a-z])|[a-z]+")
 ABOUT_ANOTHER = re.compile(r"[,;!?\n0-9]|(?<![a-z])(?:al?|para|nombre)\s|(?<![a-z]n)(?<!nro)(?<!num)\.\s")
 LISTED_BEFORE = re.compile(r"(?:[0-9]+\s?(?:,|;|/|y|e|o)\s?)+$")
 BETWEEN = r"[\s,;/():-]{0,3}"
 NEXT_IN_LIST = re.compile(rf"(?:{BETWEEN}(?:{'|'.join(CARRIED.split())})(?![a-z])){{0,7}}{BETWEEN}")
-THE_ONE_OF = re.compile(r"(?<![a-z])(?:(?:el|la)\s(?:de[l\s]|otr|mi[oa]|tuy|suy|segund)|los?\sde)")  # «y el de ella», «el mío»
+THE_ONE_OF = re.compile(
+    r"(?<![a-z])(?:(?:el|la)\s(?:de[l\s]|otr|mi[oa]|tuy|suy|segund|anterior|nuev|viej|antigu|actual)|los?\sde)"
+)  # «y el de ella», «el mío»
 COPULA_AFTER = re.compile(
     r"\s?[(,:]?\s?(?:(?:y|ese|este|esa|eso|que)\s+){0,2}(?:es|era|fue|sale|seria)\s+(?:(?:el|la|mi|su|un|una|de|del|numero|nro)\s+){0,4}"
 )
+OWN_NUMBER = re.compile(rf"(?:[\s:#°.=(+-]|n(?:ro|o|umero)?(?![a-z])|es\s){{0,5}}[0-9{WALL}]")
 BRACKET_AFTER = re.compile(r"\s?\(?\s?")
 REACHED_AT = re.compile(
-    r"(?<![a-z])(?:casa|oficina|trabajo|chamba|depa|negocio|tienda|recepcion|(?:mi|su|nuestro) (?:numero|nro)(?: es)?)\s?:?\s?(?=[0-9])"
+    r"(?<![a-z])(?:casa|oficina|trabajo|chamba|depa|negocio|tienda|recepcion|(?:mi|su|nuestro) (?:numero|nro)(?: es)?)"
+    r"\s?:?\s?[(+]{0,2}(?=[0-9])"
 )
 
 
@@ -52,7 +57,8 @@ class Run(NamedTuple):
 class Page(NamedTuple):
     """The folded text with walls, its groups of digits (and whether each is joined to the next), its labels, what ended at each place.
 
-    `reached`: the places right behind where somebody is reached.
+    `reached`: the places right behind where somebody is reached. `thing_ends`: of the words for papers with eight digits, and
+    `thing_alone` whether each announces them by itself. `ranged`: where one end of a range begins, to where the other does.
     """
 
     plain: str
@@ -63,16 +69,34 @@ class Page(NamedTuple):
     label_ends: list[int]
     reached: set[int]
     ended: dict[int, str]
+    thing_ends: list[int]
+    thing_alone: list[bool]
+    ranged: dict[int, int]
 
 
 def read_page(plain: str, walls: list[Span]) -> Page:
-    words = ((match, KIND_OF_WORD.get(re.sub(r"[. ]", "", match[0]))) for match in WORD.finditer(plain))
+    words = ((match, "other" if match["phrase"] else KIND_OF_WORD.get(re.sub(r"[. ]", "", match[0]))) for match in WORD.finditer(plain))
     labels = [Label(*match.span(), kind) for match, kind in words if kind]
     groups = [match.span() for match in GROUP.finditer(plain)]
     joined = [bool(JOINT.fullmatch(plain, end, start)) for (_, end), (start, _) in pairwise(groups)]
     reached = {match.end() for match in REACHED_AT.finditer(plain)}
     ended = {wall.end: wall.kind for wall in walls}
-    return Page(plain, groups, joined, labels, [one.start for one in labels], [one.end for one in labels], reached, ended)
+    starts, ends = [one.start for one in labels], [one.end for one in labels]
+    things = list(find_things(plain))
+    thing_ends, alone = [end for end, _ in things], [by_itself for _, by_itself in things]
+    return Page(
+        plain,
+        groups,
+        joined,
+        labels,
+        starts,
+        ends,
+        reached,
+        ended,
+        thing_ends,
+        alone,
+        {end: other for pair in find_ranges(plain) for end, other in (pair, pair[::-1])},
+    )
 
 
 def is_labelled(page: Page, start: int, free: int) -> bool:
@@ -118,9 +142,14 @@ def word_before(page: Page, run: Run, free: int) -> str | None:
     return page.labels[place].kind
 
 
+def label_before(page: Page, run: Run) -> Label:
+    """The last label before the number; IndexError when the text has none."""
+    return page.labels[bisect_right(page.label_ends, run.start) - 1]
+
+
 def is_near(page: Page, run: Run) -> bool:
     """Whether the last label before the number speaks of it: same sentence, no other number but those listed with it."""
-    gap = page.plain[page.label_ends[bisect_right(page.label_ends, run.start) - 1] : run.start]
+    gap = page.plain[label_before(page, run).end : run.start]
     return len(gap) <= NEAR and not ABOUT_ANOTHER.search(LISTED_BEFORE.sub("", gap).lstrip("."))
 
 
@@ -131,6 +160,12 @@ def word_after(page: Page, run: Run) -> str | None:
         return None
     label, gap = page.labels[place], page.plain[run.end : page.labels[place].start]
     return label.kind if COPULA_AFTER.fullmatch(gap) or (label.kind != "other" and BRACKET_AFTER.fullmatch(gap)) else None
+
+
+def names_the_next(page: Page, run: Run) -> bool:
+    """Whether the first label behind the number has a number of its own: «… DNI 40404041»."""
+    place = bisect_left(page.label_starts, run.end)
+    return place < len(page.labels) and OWN_NUMBER.match(page.plain, page.label_ends[place]) is not None
 
 
 def kind_before(page: Page, run: Run, free: int) -> str | None:
