@@ -40,7 +40,10 @@ OF_A_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|pdf|mp4|docx?|xlsx?|csv|txt|zip
 NUMBER_WORD = re.compile(rf"{either(NUMBER_WORDS)}|#")
 ITS_NUMBER = re.compile(rf"(?:{either(NUMBER_WORDS)}|#)[\s.:°]{{0,3}}(?:es\s(?:el\s)?)?$")
 SEPARATOR = r"[\s:()°\"'*=#>-]{0,3}"
-AMOUNT_OR_TIME = r"(?:s/\.?\s?)?(?<![0-9])[0-9]{1,4}(?:[/.:,-][0-9]{1,4}){0,2}(?![0-9])"
+AMOUNT_OR_TIME = (  # no bare number: «pedido 5523 y mi 40404041» has told the paper's own
+    r"(?<![0-9])(?:s/\.?\s?[0-9]{1,4}(?:[.,][0-9]{2})?(?![0-9])|[0-9]{1,4}(?:[/.:,-][0-9]{1,4}){1,2}(?![0-9])"
+    r"|[0-9]{1,4}(?=\s?(?:soles|sol|lucas|de|am|pm|hrs)(?![a-z])))"
+)
 SERIES = r"(?<![a-z0-9])[a-z]{1,2}[0-9]{2,3}(?![a-z0-9])"
 TURN = rf"[,.;]\s(?=(?:(?:y|con|aqui|ahi|va|este|es|te|paso|el|su|la)\s){{0,4}}{either(NUMBER_WORDS)})"  # «…, el número es»
 BEFORE_ITS_NUMBER = re.compile(

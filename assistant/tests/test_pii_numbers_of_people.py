@@ -115,6 +115,8 @@ a cuenta de <40404041>
 el voucher es de Rosa <40404041>
 voucher de mi esposo Percy Ramos <40404041>
 pedido para Rosa <40404041>
+mi código de cliente es 5523 y mi número <40404041>
+op 5523 y mi nro <40404041>
 operación hecha por Rosa <40404041>
 voucher del profesor <40404041>
 el pedido de la señora Rosa <40404041>
