@@ -1,15 +1,18 @@
 """Compound reads of the desk."""
 
 from evals.selectors.figures import aggregates_of, gate_facts, stored_aggregates
+from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, policy_of, progress_of, runs_that_need_help
 
 __all__ = [
+    "MentionFigures",
     "aggregates_of",
     "baseline_for",
     "baseline_run",
     "gate_facts",
     "is_dead",
+    "measure_mentions",
     "policy_of",
     "progress_of",
     "report_of",
