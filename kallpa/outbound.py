@@ -417,18 +417,20 @@ def _name_error(error: Exception, call: _Call) -> OutboundError:
 
 
 def _checked_headers(headers: Mapping[str, str], target: httpx.URL, length: int) -> list[tuple[bytes, bytes]]:
-    """The caller's headers and our own; a value that HTTP does not allow is refused here, where no error message can quote it."""
+    """The caller's headers and our own; a value that HTTP does not allow is refused here, where no error message can quote it.
+
+    `Accept` is JSON unless the caller wants more; the others are not the caller's to choose.
+    """
     if not all(HEADER_VALUE.fullmatch(text) for pair in headers.items() for text in pair):
         raise ProtocolFailed("a request header holds characters that HTTP does not allow")
     ours = {
         "host": target.netloc.decode("ascii"),
-        "accept": "application/json",
         "accept-encoding": "identity",
         "content-type": "application/json",
         "content-length": str(length),
         "user-agent": "kallpa",
     }
-    merged = {name.lower(): value for name, value in headers.items()} | ours
+    merged = {"accept": "application/json"} | {name.lower(): value for name, value in headers.items()} | ours
     return [(name.encode("ascii"), value.encode("ascii")) for name, value in merged.items()]
 
 

@@ -321,6 +321,10 @@ ASSISTANT_DAILY_BUDGET_USD = _number("ASSISTANT_DAILY_BUDGET_USD", "1.00", low="
 ASSISTANT_CONCURRENCY = _whole("ASSISTANT_CONCURRENCY", "4", low="1", high="256")
 ASSISTANT_QUICK = _flag("ASSISTANT_QUICK", False)
 ASSISTANT_MENTION_CHECK = _flag("ASSISTANT_MENTION_CHECK", False)
+AGENT_MCP_SERVERS = _words("AGENT_MCP_SERVERS")
+AGENT_MCP_TOKENS = dict(word.partition("=")[::2] for word in _words("AGENT_MCP_TOKENS"))
+if not all(AGENT_MCP_TOKENS.values()):
+    raise ImproperlyConfigured("AGENT_MCP_TOKENS is not understood: set it like name=token, one for each server, separated by commas.")
 AGENT_DAILY_BUDGET_USD = _number("AGENT_DAILY_BUDGET_USD", "1.00", low="0", high="10000")
 AGENT_PER_MINUTE = _whole("AGENT_PER_MINUTE", "5", low="1", high="1000")
 AGENT_PER_DAY = _whole("AGENT_PER_DAY", "100", low="1", high="100000")

@@ -73,7 +73,7 @@ def http_client(url: str, secret: str, **options: Any) -> Client:
 @contextmanager
 def serving(app: Any) -> Iterator[int]:
     """The port where this process serves an ASGI application meanwhile."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
     listening = config.bind_socket()
     listening.listen()  # who connects before the server is ready waits
     server = uvicorn.Server(config)

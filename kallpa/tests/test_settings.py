@@ -44,6 +44,7 @@ def run_manage(*arguments: str, **environment: str) -> subprocess.CompletedProce
         ("LLM_TEMPERATURE", "nan"),
         ("LLM_MAX_TOKENS", "10.5"),
         ("LLM_TIMEOUT_S", "0"),
+        ("AGENT_MCP_TOKENS", "kallpa:secreto"),
         ("EVALS_CONCURRENCY", "0"),
         ("EVALS_LEASE_S", "1e9"),
     ],
@@ -61,7 +62,7 @@ def test_it_starts_with_an_empty_environment() -> None:
     assert (started.returncode, started.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL", "LLM_BASE_URL"])
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL", "LLM_BASE_URL", "AGENT_MCP_TOKENS"])
 def test_it_never_repeats_the_password_of_an_address(name: str) -> None:
     stopped = run_manage("check", **{name: "nonsense://user:hunter2-canary@127.0.0.1:x/1"})
     assert stopped.returncode == 2
