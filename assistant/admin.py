@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from assistant.models import Interaction, UserReport
+from assistant.models import AgentRun, Interaction, UserReport
 from kallpa.admin import ReadOnly
 
 WITHOUT_MODEL = (
@@ -43,3 +43,21 @@ class InteractionAdmin(ReadOnly, admin.ModelAdmin):
     @admin.display(description="costo (USD)", ordering="cost_micro_usd")
     def cost(self, interaction: Interaction) -> str:
         return f"{interaction.cost_micro_usd / 1_000_000:.6f}"
+
+
+@admin.register(AgentRun)
+class AgentRunAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ["created_at", "user", "masked_task", "stop", "cause", "model_calls", "cost"]
+    list_filter = ["stop", "cause", "model"]
+    list_select_related = ["user"]
+    search_fields = ["masked_task", "answer"]
+    date_hierarchy = "created_at"
+    fieldsets = [
+        (None, {"fields": ["created_at", "user", "masked_task", "answer", "stop", "cause", "steps"]}),
+        ("Modelo", {"fields": ["model", "prompt_hash", "model_calls"]}),
+        ("Consumo", {"fields": ["input_tokens", "output_tokens", "tokens_measured", "latency_ms", "cost", "price_known"]}),
+    ]
+
+    @admin.display(description="costo (USD)", ordering="cost_micro_usd")
+    def cost(self, run: AgentRun) -> str:
+        return f"{run.cost_micro_usd / 1_000_000:.6f}"

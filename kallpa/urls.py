@@ -10,6 +10,7 @@ admin.site.index_title = "Mesa de evaluación y complejo"
 
 urlpatterns = [
     path("", include("bookings.urls")),
+    path("", include("assistant.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/", include("assistant.urls_api")),
     path("api/v1/", include("bookings.urls_api")),

@@ -34,5 +34,6 @@ def point_at(settings: Any, provider: LoopbackProvider) -> None:
 
 def stop_clock(monkeypatch: pytest.MonkeyPatch, now: dt.datetime) -> None:
     """Every view says that it is `now`."""
-    for module in ("assistant.api", "assistant.pages", "bookings.api", "bookings.pages", "bookings.views"):
+    assistant = ("assistant.api", "assistant.pages", "assistant.views", "assistant.agent_pages")
+    for module in (*assistant, "bookings.api", "bookings.pages", "bookings.views"):
         monkeypatch.setattr(f"{module}.now_in_lima", lambda: now)
