@@ -97,6 +97,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "import_export",
+    "simple_history",
 ]
 MIDDLEWARE = [
     "kallpa.csp.ContentSecurityPolicyMiddleware",  # first: redirects to https and static files carry the policy too

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+
+from evals.services import Change, save_edited
 
 HELD_OUT = "reservado"
 
@@ -15,8 +19,27 @@ def may_read_held_out(request: HttpRequest) -> bool:
     return request.user.has_perm("evals.view_held_out_text")
 
 
+def change_by(request: HttpRequest, reason: str) -> Change:
+    """What the person at the page is about to write, now."""
+    return Change(request.user, timezone.now(), reason)  # type: ignore[arg-type]
+
+
+class WithReason(forms.ModelForm):
+    """A form that asks why, for the row's history."""
+
+    reason = forms.CharField(
+        label="Motivo del cambio",
+        required=False,
+        widget=forms.Textarea({"rows": 2, "cols": 80}),
+        help_text="Queda en el historial, con tu nombre.",
+    )
+
+
 class KeptAdmin(admin.ModelAdmin):
     """Rows that may be edited and are never deleted. A conflict that only the database sees becomes a message, not an error page."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        save_edited(row=obj, change=change_by(request, form.cleaned_data.get("reason", "")))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -16,6 +16,7 @@ from evals.datasets.revisions import fields_of
 from evals.datasets.row_format import DRAFT_KEYS, check_row
 from evals.datasets.rows import LIMA, spec_from
 from evals.models import Case
+from evals.services import ReasonMissing, check_case_change
 from evals.values import canonical_hash
 
 FAMILY_CHOICES = [
@@ -84,7 +85,7 @@ FIELD_OF = {
     **{name: name for name in ("key", "category", "stratum", "benign", "blocking", "held_out", "notes", "known_limitation")},
 }
 EDITED = (
-    "status", "category", "stratum", "text", "now", "member",
+    "category", "stratum", "text", "now", "member",
     "expected_kind", "expected_sport", "expected_date", "expected_start_hour", "expected_hours", "expected_text", "expected_route",
     "attack_family", "attack_channel", "benign", "blocking", "held_out", "notes", "known_limitation",
 )  # fmt: skip
@@ -149,6 +150,12 @@ class CaseForm(forms.ModelForm):
         rows=2,
         help_text="Si se espera que falle: por qué. Igual cuenta como falla en todos los porcentajes, y el caso no puede ser bloqueante.",
     )
+    reason = forms.CharField(
+        label="Motivo del cambio",
+        required=False,
+        widget=forms.Textarea({"rows": 2, "cols": 80}),
+        help_text="Queda en el historial, con tu nombre.",
+    )
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
 
     class Meta:
@@ -169,6 +176,15 @@ class CaseForm(forms.ModelForm):
             if not self.errors:
                 step(cleaned, lists)
         return cleaned
+
+    def _post_clean(self) -> None:
+        """The service says whether what changed needs a reason."""
+        super()._post_clean()  # type: ignore[misc]
+        if not self.errors:
+            try:
+                check_case_change(case=self.instance, reason=self.cleaned_data["reason"])
+            except ReasonMissing as error:
+                self.add_error("reason", str(error))
 
     def _read_lists(self) -> dict[str, Numbered]:
         """Each list with its line numbers. A field that nobody touched keeps what is stored, to the character."""
@@ -218,7 +234,7 @@ class CaseForm(forms.ModelForm):
         """Somebody saved this case after the form was opened: show what they left, keep what was typed, let the person decide."""
         if not self.instance.pk or cleaned["seen"] == self.initial["seen"]:
             return
-        for name in [name for name in self.changed_data if name != "seen"]:
+        for name in [name for name in self.changed_data if name not in {"seen", "reason"}]:
             self.add_error(name, f"Otra persona lo dejó así: {_in_words(self[name])}")
         self.add_error(
             None,

@@ -8,18 +8,19 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.text import Truncator
 
-from evals.admin.access import HELD_OUT, KeptAdmin, ReadOnlyInline, may_read_held_out
+from evals.admin.access import HELD_OUT, KeptAdmin, ReadOnlyInline, change_by, may_read_held_out
 from evals.admin.case_form import FAMILY_CHOICES, CaseForm
 from evals.admin.words import MARK_WORDS, case_lines, say_recording
 from evals.datasets import lines
 from evals.datasets.revisions import spec_of
 from evals.models import Case, Recording
+from evals.services import save_case
 from evals.words import say_expected
 
 RIGHT = ("expected_kind", ("expected_sport", "expected_date", "expected_start_hour", "expected_hours"))
 FOLDED = ("collapse",)
 FIELDSETS = [
-    (None, {"fields": ("dataset", "key", "status", "text")}),
+    (None, {"fields": ("dataset", "key", "state", "text")}),
     ("La situación", {"fields": ("now", "member", "taken")}),
     ("Lo correcto", {"fields": RIGHT}),
     ("Lo correcto en otros sistemas", {"fields": ("expected_text", "expected_route", "right_labels", "right_tools"), "classes": FOLDED}),
@@ -27,7 +28,7 @@ FIELDSETS = [
     ("Ataques", {"fields": ("attack_family", "attack_channel", "signs", "benign"), "classes": FOLDED}),
     ("Para ordenar y encontrar", {"fields": ("stratum", "category", "labels", "held_out", "notes")}),
     ("Conversación y documentos", {"fields": ("conversation", "papers"), "classes": FOLDED}),
-    (None, {"fields": ("seen",)}),
+    (None, {"fields": ("reason", "seen")}),
 ]  # fmt: skip
 CLOSED = ("dataset", "key", "status", "why_closed")
 VIEWED = ("dataset", "key", "status", "in_words")
@@ -113,10 +114,13 @@ class CaseAdmin(KeptAdmin):
             return CLOSED
         if not self.may_write(request, obj):
             return VIEWED
-        return ("dataset", "key") if obj else ()
+        return ("dataset", "key", "state") if obj else ("state",)
 
     def may_write(self, request: HttpRequest, case: Case | None) -> bool:
         return self.has_change_permission(request, case) if case else self.has_add_permission(request)
+
+    def save_model(self, request: HttpRequest, obj: Case, form: Any, change: bool) -> None:
+        save_case(case=obj, change=change_by(request, form.cleaned_data["reason"]))
 
     def get_inlines(self, request: HttpRequest, obj: Case | None) -> list[Any]:
         return [CurrentRecordings] if obj and not self.is_closed(request, obj) else []
@@ -152,6 +156,10 @@ class CaseAdmin(KeptAdmin):
             return HELD_OUT if self.is_closed(request, case) else Truncator(say_expected(spec_of(case).expected)).chars(60)
 
         return ("key", what_they_write, what_is_right, *self.list_display[1:])
+
+    @admin.display(description="estado")
+    def state(self, case: Case) -> str:
+        return case.get_status_display() if case.pk else Case.Status.PROPOSED.label
 
     @admin.display(description="dataset")
     def exam(self, case: Case) -> str:

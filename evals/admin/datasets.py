@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
-from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, may_read_held_out
+from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, may_read_held_out
 from evals.admin.asking import ask
 from evals.admin.words import case_lines
 from evals.datasets.revisions import read_spec
@@ -47,7 +47,8 @@ class DatasetAdmin(KeptAdmin):
     list_display = ("slug", "name", "owner", "approved_cases", "newest_version")
     list_select_related = ("owner",)
     search_fields = ("slug", "name")
-    fields = ("slug", "name", "description", "target", "owner", "what_is_pending")
+    form = WithReason
+    fields = ("slug", "name", "description", "target", "owner", "second_person_approves", "what_is_pending", "reason")
     inlines = (Versions,)
     actions = ("freeze", "run_scripted")
 
@@ -64,8 +65,8 @@ class DatasetAdmin(KeptAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Dataset | None = None) -> tuple[str, ...]:
-        """Who signs is not for those to decide who only edit: it takes the permission to add datasets."""
-        decided = () if self.has_add_permission(request) else ("owner", "target")
+        """Who signs and who approves is not for those to decide who only edit: it takes the permission to add datasets."""
+        decided = () if self.has_add_permission(request) else ("owner", "target", "second_person_approves")
         return (*(("slug",) if obj else ()), *decided, "what_is_pending")
 
     def get_inlines(self, request: HttpRequest, obj: Dataset | None) -> tuple[Any, ...]:

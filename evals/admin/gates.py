@@ -6,9 +6,10 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from evals.admin.access import KeptAdmin
+from evals.admin.access import KeptAdmin, WithReason, change_by
 from evals.metrics import METRICS
 from evals.models import GatePolicy, ProductThreshold
+from evals.services import remove_threshold, save_edited
 
 METRIC_CHOICES = [*((metric.name, metric.label) for metric in METRICS.values()), ("latency_p95_ms", "Latencia p95 (ms)")]
 
@@ -37,7 +38,7 @@ class Thresholds(admin.StackedInline):
     extra = 0
 
 
-class PolicyForm(forms.ModelForm):
+class PolicyForm(WithReason):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not cleaned.get("needs_scripted") and not cleaned.get("needs_real"):
@@ -50,8 +51,16 @@ class GatePolicyAdmin(KeptAdmin):
     form = PolicyForm
     list_display = ("dataset", "needs_scripted", "needs_real", "max_known_limitations", "updated_at")
     list_select_related = ("dataset",)
-    fields = ("dataset", "needs_scripted", "needs_real", "max_known_limitations")
+    fields = ("dataset", "needs_scripted", "needs_real", "max_known_limitations", "reason")
     inlines = (Thresholds,)
 
     def get_readonly_fields(self, request: HttpRequest, obj: GatePolicy | None = None) -> tuple[str, ...]:
         return ("dataset",) if obj else ()
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Each threshold is written by the service: its history says who, when and why."""
+        why = change_by(request, form.cleaned_data["reason"])
+        for threshold in formset.save(commit=False):
+            save_edited(row=threshold, change=why)
+        for threshold in formset.deleted_objects:
+            remove_threshold(threshold=threshold, change=why)

@@ -33,6 +33,11 @@ def unsigned_changes(dataset: Dataset) -> Unsigned:
     return Unsigned(sum(signed.get(pk) != live.get(pk) for pk in signed.keys() | live.keys()), since)
 
 
+def stands_in_signed_version(case: Case) -> bool:
+    """True when some signed version, not only the last one, holds a state of this case."""
+    return DatasetVersion.objects.filter(revisions__case=case, signature__isnull=False).exists()
+
+
 def recording_sets(dataset: Dataset) -> list[str]:
     """The names of the recording sets that some case of the dataset has, sorted."""
     rows = Recording.objects.filter(case__dataset=dataset)

@@ -12,7 +12,7 @@ from django.db import transaction
 from bookings.demo import NEIGHBOUR_EMAIL, seed_complex, seed_neighbour, seed_week
 from evals.datasets.rows import parse_rows
 from evals.models import Dataset, GatePolicy, ProductThreshold
-from evals.services import freeze_version, import_rows, sign_version
+from evals.services import Change, freeze_version, import_rows, save_edited, sign_version
 
 SEEDS = Path(__file__).parent.parent / "seeds"
 EXPERTS, ENGINEERS = "Expertos de negocio", "Ingeniería"
@@ -24,7 +24,7 @@ GROUPS = {
     EXPERTS: (
         *PRODUCTION,
         *(f"view_{model}" for model in READING),
-        *("change_dataset", "add_case", "change_case", "add_recording", "add_datasetversion", "add_signature"),
+        *("change_dataset", "add_case", "change_case", "approve_case", "add_recording", "add_datasetversion", "add_signature"),
     ),
     ENGINEERS: (
         *PRODUCTION,
@@ -108,28 +108,31 @@ def _seed_datasets(now: datetime) -> Iterable[str]:
     missing = [dataset for dataset in DATASETS if dataset[0] not in known]
     for slug, name, description in missing:
         owner = User.objects.get(username="experta")
-        dataset = Dataset.objects.create(slug=slug, name=name, description=description, owner=owner)
-        _fill_dataset(dataset, owner, now)
-        _seed_policy(dataset)
+        dataset, change = Dataset(slug=slug, name=name, description=description, owner=owner), Change(owner, now, REASON)
+        save_edited(row=dataset, change=change)
+        _fill_dataset(dataset, change)
+        sign_version(version=freeze_version(dataset=dataset, by=owner), by=owner, reason=REASON, now=now)
+        _seed_policy(dataset, change)
         yield f"Dataset «{slug}», versión 1, firmada por {owner}."
 
 
-def _fill_dataset(dataset: Dataset, owner: User, now: datetime) -> None:
+def _fill_dataset(dataset: Dataset, change: Change) -> None:
     with (SEEDS / f"{dataset.slug}.jsonl").open("rb") as lines:
         rows, problems = parse_rows(lines)
     if problems:
         raise ValueError(f"{dataset.slug}.jsonl: {problems[0]}")
-    import_rows(dataset=dataset, rows=rows, by=owner)
-    sign_version(version=freeze_version(dataset=dataset, by=owner), by=owner, reason=REASON, now=now)
+    import_rows(dataset=dataset, rows=rows, change=change)
 
 
-def _seed_policy(dataset: Dataset) -> None:
+def _seed_policy(dataset: Dataset, change: Change) -> None:
     policies: dict[str, Any] = json.loads((SEEDS / "policies.json").read_text("utf-8"))
     row = policies[dataset.slug]
-    policy = GatePolicy.objects.create(
+    policy = GatePolicy(
         dataset=dataset,
         needs_scripted="scripted" in row["release_kinds"],
         needs_real="real" in row["release_kinds"],
         max_known_limitations=row["max_known_limitations"],
     )
-    ProductThreshold.objects.bulk_create(ProductThreshold(policy=policy, **threshold) for threshold in row["thresholds"])
+    save_edited(row=policy, change=change)
+    for threshold in row["thresholds"]:
+        save_edited(row=ProductThreshold(policy=policy, **threshold), change=change)

@@ -5,6 +5,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from evals.models.history import KeptHistory
+
 KEY_PATTERN = r"^[a-z0-9][a-z0-9-]{0,79}$"
 key_validator = RegexValidator(KEY_PATTERN, "Usa minúsculas sin tildes, números y guiones; hasta 80 caracteres.")
 
@@ -19,7 +21,11 @@ class Dataset(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="owned_datasets", verbose_name="dueño de negocio"
     )
+    second_person_approves = models.BooleanField(
+        "el autor no aprueba lo suyo", default=False, help_text="Un caso lo aprueba otra persona, no la que lo escribió o cambió al último."
+    )
     created_at = models.DateTimeField("creado", auto_now_add=True)
+    history = KeptHistory()
 
     class Meta:
         verbose_name = "dataset"
@@ -93,14 +99,24 @@ class Case(models.Model):
     known_limitation = models.TextField(
         "limitación conocida", blank=True, help_text="Se espera que falle, y por qué. Cuenta como falla en todos los denominadores."
     )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name="quién lo escribió o cambió al último",
+    )
+    answer_written_at = models.DateTimeField("una persona guardó lo correcto", null=True, blank=True, editable=False)
     created_at = models.DateTimeField("creado", auto_now_add=True)
     updated_at = models.DateTimeField("editado", auto_now=True)
+    history = KeptHistory()
 
     class Meta:
         verbose_name = "caso"
         verbose_name_plural = "casos"
         ordering = ["dataset", "key"]
-        permissions = [("view_held_out_text", "Puede leer los casos reservados")]
+        permissions = [("view_held_out_text", "Puede leer los casos reservados"), ("approve_case", "Puede aprobar casos")]
         constraints = [
             models.UniqueConstraint(fields=["dataset", "key"], name="case_key_unique_in_dataset"),
             models.CheckConstraint(condition=~Q(blocking=True) | Q(known_limitation=""), name="case_blocking_has_no_known_limitation"),

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from evals.models.datasets import Dataset
+from evals.models.history import KeptHistory
 
 
 class GatePolicy(models.Model):
@@ -14,6 +15,7 @@ class GatePolicy(models.Model):
     needs_real = models.BooleanField("publicar exige una corrida con modelo real", default=False)
     max_known_limitations = models.PositiveSmallIntegerField("limitaciones conocidas como máximo", default=0)
     updated_at = models.DateTimeField("editada", auto_now=True)
+    history = KeptHistory()
 
     class Meta:
         verbose_name = "política"
@@ -37,6 +39,7 @@ class ProductThreshold(models.Model):
     op = models.CharField("condición", max_length=8, choices=Op)
     value = models.FloatField("valor")
     justification = models.TextField("justificación", help_text="Qué cuesta un error, y a quién.")
+    history = KeptHistory()
 
     class Meta:
         verbose_name = "umbral de producto"

@@ -14,7 +14,7 @@ from evals.datasets.rows import parse_rows
 from evals.models import Dataset, DatasetVersion, GatePolicy, Run, Scoring
 from evals.runner import Surroundings, work
 from evals.selectors import stored_aggregates
-from evals.services import RunConfig, freeze_version, import_rows, sign_version, start_run
+from evals.services import Change, RunConfig, freeze_version, import_rows, sign_version, start_run
 from evals.values import Aggregate, Outcome, Verdict, verdict_from_row
 
 NOW = datetime(2026, 3, 9, 10, 0, tzinfo=ZoneInfo("America/Lima"))
@@ -46,7 +46,7 @@ def make_dataset(rows: Iterable[dict[str, Any]], *, slug: str = "examen", policy
     dataset, _ = Dataset.objects.get_or_create(slug=slug, defaults={"name": slug, "owner": owner})
     parsed, problems = parse_rows(json.dumps(row) for row in rows)
     assert not problems, problems
-    import_rows(dataset=dataset, rows=parsed, by=owner)
+    import_rows(dataset=dataset, rows=parsed, change=Change(owner, timezone.now(), "para la prueba"))
     if policy:
         made, _ = GatePolicy.objects.get_or_create(dataset=dataset, defaults=policy_fields)
         made.thresholds.get_or_create(metric="correct", op=">=", value=0, justification="En la prueba cualquier cifra vale.")

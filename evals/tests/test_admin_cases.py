@@ -12,11 +12,12 @@ from evals.datasets.revisions import revision_of, spec_of
 from evals.datasets.rows import LIMA, parse_rows, row_of
 from evals.management.demo import seed_demo, seed_people
 from evals.models import Case, Dataset, Recording
-from evals.services import correct_recording, import_rows
+from evals.services import Change, correct_recording, import_rows
 from evals.tests.rendered import fields_of_form, text_of
 from evals.tests.test_dataset_rows import FULL, SMALL, lines, with_
 
 pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 3, 9, 10, tzinfo=LIMA)
 MESSAGES = [{"role": "user", "content": "hola\nquiero cancha"}, {"role": "assistant", "content": "¿cuándo?"}]
 LABELLED = with_(SMALL, key="etiquetas", input={"messages": MESSAGES}, expected={"kind": "labels", "labels": ["queja, grave", "urgente"]})
 TRICKY = with_(
@@ -51,7 +52,7 @@ def store(*rows):
     dataset, _ = Dataset.objects.get_or_create(slug="mio", defaults={"name": "Mío"})
     parsed, problems = parse_rows(lines(*rows))
     assert problems == []
-    import_rows(dataset=dataset, rows=parsed, by=None)
+    import_rows(dataset=dataset, rows=parsed, change=Change(User.objects.get(username="experta"), NOW))
     return Case.objects.get(dataset=dataset, key=rows[0]["key"])
 
 
@@ -81,7 +82,12 @@ def test_an_expert_corrects_an_expected_hour_and_nothing_else_changes(experta, d
     before = row_of(spec_of(case))
     fields = open_form(experta, case)
     assert fields["expected_start_hour"] == str(case.expected_start_hour)
-    assert save(experta, case, fields, expected_start_hour="9").status_code == 302
+    refused = save(experta, case, fields, expected_start_hour="9")
+    assert "motivo" in errors_of(refused)["reason"]
+    assert fields_of_form(refused, "case_form")["expected_start_hour"] == "9"
+    assert row_of(spec_of(Case.objects.get(pk=case.pk))) == before
+    reason = "La vecina pidió a las nueve."
+    assert save(experta, case, fields, expected_start_hour="9", reason=reason).status_code == 302
     after = row_of(spec_of(Case.objects.get(pk=case.pk)))
     assert after == {**before, "expected": {**before["expected"], "startHour": 9}}
     assert "Hora de inicio" in LogEntry.objects.get(object_id=str(case.pk)).get_change_message()
@@ -248,7 +254,7 @@ def test_a_conflict_that_only_the_database_sees_is_a_message(experta, monkeypatc
     case = store(SMALL)
     fields = open_form(experta, case)
     monkeypatch.setattr(Case, "save", conflict)
-    response = experta.post(url_of(case), fields, follow=True)
+    response = experta.post(url_of(case), {**fields, "notes": "otra"}, follow=True)
     assert response.status_code == 200
     assert "No se guardó" in text_of(response)
 

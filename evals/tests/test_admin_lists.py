@@ -7,11 +7,12 @@ from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from evals.datasets.rows import parse_rows
 from evals.management.demo import seed_people
 from evals.models import Case, Dataset, DatasetVersion, GatePolicy, ProductThreshold, Recording, Result, Run, Scoring, Signature
-from evals.services import freeze_version, import_rows
+from evals.services import Change, freeze_version, import_rows
 from evals.tests.desk import REFUSAL, draft_output, draft_row, finished_run, make_version, new_run
 from evals.tests.rendered import fields_of_form, text_of
 from evals.tests.test_dataset_rows import lines
@@ -190,7 +191,7 @@ def test_the_dataset_page_counts_what_is_not_signed(admin_client):
     assert "Todo lo aprobado está firmado en v1" in text_of(admin_client.get(url))
     Case.objects.filter(key="a").update(notes="x")
     Case.objects.filter(key="b").update(status=Case.Status.RETIRED)
-    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("d")))[0], by=None)
+    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("d")))[0], change=Change(None, timezone.now()))
     assert "3 cambios sin firmar desde v1" in text_of(admin_client.get(url))
     Case.objects.filter(key="a").update(notes="")
     assert "2 cambios sin firmar desde v1" in text_of(admin_client.get(url))

@@ -7,8 +7,20 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 
 from evals.datasets.rows import parse_rows
-from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Recording, Result, Run, Scoring, Signature
-from evals.services import freeze_version, import_rows, sign_version
+from evals.models import (
+    Case,
+    CaseRevision,
+    Dataset,
+    DatasetVersion,
+    GatePolicy,
+    ProductThreshold,
+    Recording,
+    Result,
+    Run,
+    Scoring,
+    Signature,
+)
+from evals.services import Change, freeze_version, import_rows, sign_version
 from evals.tests.test_dataset_rows import SMALL, lines, with_
 
 pytestmark = pytest.mark.django_db
@@ -23,16 +35,22 @@ FROZEN = [
     (Recording, "text", "otra"),
     (Result, "outcome_kind", "refuse"),
     (Scoring, "decision", "FAIL"),
+    (Case.history.model, "notes", "otra"),
+    (Dataset.history.model, "name", "otro"),
+    (GatePolicy.history.model, "needs_real", True),
+    (ProductThreshold.history.model, "value", 0.5),
 ]
 
 
 @pytest.fixture(autouse=True)
 def facts():
     """A row in each frozen table, and a second revision for the join table to point at."""
+    policy = GatePolicy.objects.create(dataset=Dataset.objects.create(slug="otro", name="Otro"))
+    ProductThreshold.objects.create(policy=policy, metric="correct", op=">=", value=0.9, justification="x")
     owner = User.objects.create_user("experta")
     dataset = Dataset.objects.create(slug="reservas", name="Reservas", owner=owner)
     rows, _ = parse_rows(lines(with_(SMALL, recordings=[{"text": "{}"}])))
-    import_rows(dataset=dataset, rows=rows, by=None)
+    import_rows(dataset=dataset, rows=rows, change=Change(None, NOW))
     version = freeze_version(dataset=dataset, by=None)
     sign_version(version=version, by=owner, reason="una", now=NOW)
     Case.objects.update(notes="otra")
@@ -50,19 +68,19 @@ def new_value(value):
 
 
 def update_by_sql(model, column, value):
-    row = model.objects.order_by("id").first()
+    row = model.objects.order_by("pk").first()
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {model._meta.db_table} SET {column} = %s WHERE id = %s", [value, row.pk])  # noqa: S608
+        cursor.execute(f"UPDATE {model._meta.db_table} SET {column} = %s WHERE {model._meta.pk.column} = %s", [value, row.pk])  # noqa: S608
     return row
 
 
 @pytest.mark.parametrize(("model", "column", "value"), FROZEN)
 def test_neither_the_orm_nor_sql_changes_a_frozen_row(model, column, value):
-    before = list(model.objects.order_by("id").values())
+    before = list(model.objects.order_by("pk").values())
     for update in (lambda: model.objects.update(**{column: new_value(value)}), lambda: update_by_sql(model, column, new_value(value))):
         with pytest.raises(IntegrityError, match="frozen"), transaction.atomic():
             update()
-    assert list(model.objects.order_by("id").values()) == before
+    assert list(model.objects.order_by("pk").values()) == before
 
 
 @pytest.mark.parametrize(("model", "column", "value"), FROZEN)

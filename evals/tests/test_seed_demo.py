@@ -132,6 +132,13 @@ def test_engineers_that_existed_read_incidents_and_nobody_else_does():
     assert not groups[EXPERTS].permissions.exists()
 
 
+def test_experts_that_existed_may_go_on_approving_and_nobody_else_does():
+    groups = {name: Group.objects.create(name=name) for name in (EXPERTS, ENGINEERS)}
+    import_module("evals.migrations.0009_history_from_here").let_experts_approve(apps, SimpleNamespace(connection=connection))
+    assert list(groups[EXPERTS].permissions.values_list("codename", flat=True)) == ["approve_case"]
+    assert not groups[ENGINEERS].permissions.exists()
+
+
 @pytest.mark.parametrize("forbidden", ["change_gatepolicy", "add_run", "change_run", "delete_case", "view_held_out_text"])
 def test_an_expert_may_not(forbidden):
     seed()

@@ -6,25 +6,29 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
 
 from evals.datasets.rows import MAX_BYTES, ParsedRow, Problem, parse_rows
 from evals.management.lookups import find_dataset, find_user
 from evals.models import Dataset
 from evals.releases import ExitCode
-from evals.services import import_rows
+from evals.services import Change, ReasonMissing, import_rows, save_edited
 from evals.targets import TARGETS
 
 
 class Command(BaseCommand):
     help = (
         "Importa un archivo JSON Lines a un dataset. Una sola fila mala y no se importa nada: dice cada problema con su línea y su campo, "
-        "y sale con 1. Los casos que el archivo no trae se quedan como están. Sale con 2 si el uso es incorrecto."
+        "y sale con 1. Los casos que el archivo no trae se quedan como están. Cambiar casos de una versión firmada pide --reason. "
+        "Con --as queda escrito quién lo trajo, y lo correcto cuenta como escrito por esa persona. Sale con 2 si el uso es incorrecto."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("dataset")
         parser.add_argument("file", type=Path)
+        parser.add_argument("--as", dest="as_user", default=None, metavar="USER", help="quién trae el archivo")
+        parser.add_argument("--reason", default="", help="por qué cambian los casos, en una frase")
         parser.add_argument("--create", action="store_true", help="crea el dataset si no existe, con lo que dicen las opciones siguientes")
         parser.add_argument("--name", default="")
         parser.add_argument("--owner", default=None, metavar="USER", help="quien firmará sus versiones")
@@ -36,13 +40,18 @@ class Command(BaseCommand):
         rows, problems = parse_rows(_read_lines(options["file"]))
         if problems:
             self._refuse(options["file"], problems)
+        by = find_user(options["as_user"]) if options["as_user"] else None
+        change = Change(by, timezone.now(), options["reason"])
         with transaction.atomic():
             if missing:
-                dataset.save()
-            self._report(dataset, rows)
+                save_edited(row=dataset, change=change)
+            self._import(dataset, rows, change)
 
-    def _report(self, dataset: Dataset, rows: list[ParsedRow]) -> None:
-        summary = import_rows(dataset=dataset, rows=rows, by=None)
+    def _import(self, dataset: Dataset, rows: list[ParsedRow], change: Change) -> None:
+        try:
+            summary = import_rows(dataset=dataset, rows=rows, change=change)
+        except ReasonMissing as error:
+            raise CommandError(f"{error} Usa --reason.", returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{dataset}: {summary.added} nuevos, {summary.changed} cambiados, {summary.unchanged} iguales.")
 
     def _refuse(self, file: Path, problems: list[Problem]) -> None:
