@@ -11,10 +11,12 @@ LABELS = {
         "cel celu celular celulares cell movil moviles fono fonos tel telf tlf tfno telef telefono telefonos telefonico "
         "fijo fijos wsp wpp wasap wasa guasap whatsapp whats wa llama llame llamo llamar llamen llamarme llamarlo "
         "llamarla llamame llameme llamanos llamenos timbra timbrar timbrame timbras timbre anexo contacto "
-        "comunicarse comunicarme comunicate comuniquese marcar marque"
+        "comunicarse comunicarme comunicate comuniquese marcar marque "
+        "fax faxes telefax pbx central conmutador linea lineas contactar contactarme contactarnos contactame contactanos contactenos "
+        "contacta contactos llamada llamadas llamarnos llamenme llamadme llamale delivery consultas emergencia emergencias serenazgo"
     ),
     "cci": "cci ccis interbancario interbancaria interbancarios",
-    "card": "tarjeta tarjetas visa mastercard amex diners debito credito",
+    "card": "tarjeta tarjetas tarj visa mastercard amex diners debito credito",
     "money": "monto importe presupuesto saldo total precio costo",
     "other": (
         "pedido pedidos operacion operaciones op boleta boletas proforma orden ordenes ticket tickets tique "
@@ -55,7 +57,7 @@ CARRIED = (  # between a number and the next of its list: «… y el de mi hijo 
     "novia enamorado enamorada hermano hermana hijo hija hijos hijito hijita primo prima tio tia sobrino sobrina abuelo abuela cunado "
     "cunada suegro suegra amigo amiga companero companera pata chico chica nino nina bebe menor mayor profe profesor profesora "
     "entrenador entrenadora director directora secretaria jefe jefa vecino vecina causa casa oficina trabajo "
-    "anterior nuevo nueva viejo vieja antiguo antigua actual primero primera ultimo ultima era fue"
+    "ahora antes luego despues anterior nuevo nueva viejo vieja antiguo antigua actual primero primera ultimo ultima era fue"
 )
 HASTY = "al el es del de n no nro a y e o con porfa pa para por gracias plis pls"  # written together with a number
 HASTY_WORDS = {*HASTY.split(), *KIND_OF_WORD}

@@ -10,6 +10,7 @@ from assistant.pii_labels import OF_A_DOCUMENT
 from assistant.pii_page import (
     MAX_DIGITS,
     NEAR,
+    REACHED_BEHIND,
     THE_ONE_OF,
     Page,
     Run,
@@ -42,6 +43,9 @@ NAMED_DNI_SHAPES = {(2, 3, 3), (4, 4), (2, 2, 2, 2), (2, 3, 3, 1)}
 CARD_SHAPES = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 1), (4, 4, 4, 4, 3)}
 CE_SHAPES = {(9,), (3, 3, 3)}
 OLD_N = re.compile(r"(?:^|[^a-z])(?P<n>n[ -]?)$")
+HYPHENED = re.compile(r"[0-9]{3}\s?[-\u2010-\u2015\u2212]\s?[0-9]{4}")
+AMONG_GROUPS = re.compile(r"[0-9]{4}[ -]$")
+YEARS = range(1950, 2050)  # «ordenanza 305-2026»
 CE_START = re.compile(r"0(?:0|1[01]|[239])")  # nine digits that begin so are no telephone
 
 Readings = list[tuple[int, Callable[[Page, Run, int], str | None]]]
@@ -143,6 +147,8 @@ def _is_ce(page: Page, run: Run, free: int) -> bool:
         return not run.digits.startswith("9") or is_near(page, run)
     if word is None and word_after(page, run) == "ce":
         return True
+    if run.digits.startswith("00") and word in (None, "ruc", "dni") and any(label.kind == "ce" for label in page.labels):
+        return True
     before, gap = read_list(page, run, free) if word is None else (None, "")
     if before == "ce":
         return _goes_on_with_ce(run, gap)
@@ -186,6 +192,16 @@ def _is_landline(page: Page, run: Run, match: re.Match[str] | None, called: bool
     return match["trunk"] == "0" or sum((called, len(run.shape) > 1, bool(match["trunk"]))) > 1
 
 
+def _is_written_like_one(page: Page, run: Run, free: int) -> bool:
+    """Seven digits as Lima writes its telephones, 555-0100, that no year, range, thing or code explains."""
+    if run.shape != (3, 4) or not HYPHENED.fullmatch(page.plain, run.start, run.end) or run.digits[0] in "01":
+        return False
+    low, high = int(run.digits[:3]), int(run.digits[3:])
+    if high in YEARS or (low < high and low % 50 == high % 50 == 0):
+        return False
+    return not (is_of_a_thing(page, run, free) or is_part_of_a_code(page, run, free))
+
+
 def _is_dni(page: Page, run: Run, free: int) -> bool:
     """Eight digits, alone or with their check digit, unless something speaks against it; grouped ones must be called a document."""
     grouped = run.shape in NAMED_DNI_SHAPES
@@ -200,6 +216,8 @@ def _is_dni(page: Page, run: Run, free: int) -> bool:
         return False
     if named and is_near(page, run):
         return True
+    if word_before(page, run, free) == "card" and AMONG_GROUPS.search(page.plain, max(free, run.start - NEAR), run.start):
+        return False  # a group of a card with a slip
     of_a_thing = is_of_a_thing(page, run, free)
     if called or listed:
         return not (is_called_a_paper(page, run) or (of_a_thing and names_the_next(page, run)))
@@ -210,6 +228,9 @@ def _is_called_phone(page: Page, run: Run, free: int) -> bool:
     """Called a telephone before or behind, the next of a list of them, or where somebody is reached: «casa: 5550100»."""
     word = word_before(page, run, free)
     if word == "phone" or word_after(page, run) == "phone" or run.start in page.reached:
+        return True
+    local = len(run.digits) == 7 and word not in ("other", "money", "paper")
+    if local and (REACHED_BEHIND.match(page.plain, run.end) or _is_written_like_one(page, run, free)):
         return True
     return word is None and kind_before(page, run, free) in ("mobile", "landline")
 

@@ -12,7 +12,7 @@ from assistant.pii_things import find_ranges, find_things
 SIGHT = 60  # signs before a number in which a word may say what it is
 NEAR = 40  # the same for words that say it is nobody's
 MIN_DIGITS, MAX_DIGITS = 7, 20
-MAX_GROUPS = 6
+MAX_GROUPS = 7
 LAST_DAY = 31
 MAX_SINGLES = 12  # groups of a number that comes digit by digit
 MOBILE_DIGITS = 9  # the only one that does so without a label
@@ -31,10 +31,10 @@ COPULA_AFTER = re.compile(
 )
 OWN_NUMBER = re.compile(rf"(?:[\s:#°.=(+-]|n(?:ro|o|umero)?(?![a-z])|es\s){{0,5}}[0-9{WALL}]")
 BRACKET_AFTER = re.compile(r"\s?\(?\s?")
-REACHED_AT = re.compile(
-    r"(?<![a-z])(?:casa|oficina|trabajo|chamba|depa|negocio|tienda|recepcion|(?:mi|su|nuestro) (?:numero|nro)(?: es)?)"
-    r"\s?:?\s?[(+]{0,2}(?=[0-9])"
-)
+PLACES = "casa|oficina|trabajo|chamba|depa|negocio|tienda|recepcion|consultorio|taller|bodega|domicilio|estudio|colegio|academia|local"
+REACHED_AT = re.compile(rf"(?<![a-z])(?:{PLACES}|(?:mi|su|nuestro) (?:numero|nro)(?: es)?)\s?:?\s?[(+]{{0,2}}(?=[0-9])")
+REACHED_BEHIND = re.compile(rf"\s?(?:[(,-]\s?)?(?:de\s)?(?:(?:la|mi|su)\s)?(?:{PLACES})(?![a-z])(?!\s?:?\s?[(+]?[0-9])")
+OF_WHOM = re.compile(rf"\s(?:de(?:l|\sla)?\s)?{WALL}+\s?(?:[:,=-]\s?)?(?:es\s(?:el\s)?)?$")  # «tel de [NOMBRE]: …»
 
 
 class Label(NamedTuple):
@@ -137,9 +137,10 @@ def could_be_hours(page: Page, run: Run) -> bool:
 def word_before(page: Page, run: Run, free: int) -> str | None:
     """The kind of the last label before the number, when it is in sight and nothing masked stands between."""
     place = bisect_right(page.label_ends, run.start) - 1
-    if place < 0 or page.labels[place].start < max(free, run.start - SIGHT) or WALL in page.plain[page.labels[place].end : run.start]:
+    if place < 0 or page.labels[place].start < max(free, run.start - SIGHT):
         return None
-    return page.labels[place].kind
+    gap = page.plain[page.labels[place].end : run.start]
+    return page.labels[place].kind if WALL not in gap or OF_WHOM.match(gap) else None
 
 
 def label_before(page: Page, run: Run) -> Label:

@@ -18,7 +18,7 @@ from assistant.tests.test_pii_set import KINDS, PARTS, Sentence, place_in_order,
 MEMBERS = ["Rosa Quispe Huamán", "María de la Cruz Quispe", "Luis Alberto Choque Mamani", "Óscar Núñez Pari", "Ana Rojas Rojas"]
 LARGE_CLUB = [*MEMBERS, *(f"{first} Quispe {second}" for first in map(chr, range(97, 122)) for second in map(str.upper, "abcdefghij"))]
 LEAST = 0.97
-MENDED_WITH = ("dev", "final", "fresh", "fresh2")  # the parts the masker was written or mended with
+MENDED_WITH = ("dev", "final", "fresh", "fresh2", "fresh3")  # the parts the masker was written or mended with
 Masker = Callable[[Sentence], list[Span]]
 
 

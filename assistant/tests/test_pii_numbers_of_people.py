@@ -160,6 +160,8 @@ carné de extranjería nro <001234567>
 carnet de extranjero: <911222333>
 C.E. <001234567> reserva 2 horas
 CE <001234567> op 911222333
+carnet de extranjería nuevo: antes era <002109011> y ahora <004343141>
+el doc de ella, de migraciones, está vencido y el que vale ahora dice <004343141>
 carnet de mi esposa <001234567>
 ptp <001234567>
 CPP <001234567>
@@ -218,6 +220,20 @@ voucher 40404049, casa: <2637485>
 oficina (<2637485>)
 trabajo <01.619.7382>
 llamar a la recepción: <2637485>
+nuestra central es <783-7831> y el estudio <543-2261>
+<393-9531>, <789-0441> o <598-5981>, en cualquiera nos ubica
+tel. <232 3661> casa, y mándame la ubicación
+<232 3661> (oficina), después de las 6
+<2323661> de la casa
+agradeceré enviarlo al fax <667-7791>
+pbx <6677791>, de 9 a 6
+contáctenos al <6677791> o <667 7792>
+delivery <555-0199>, cancha 3 a las 8
+líneas <555-0199> / <555-0198>
+el <555-0199> suena y nadie contesta
+mi número: <555–0199>
+<555-0199>
+deposité y llamo del <555-0199>, 2 horas
 """.strip().splitlines()
 CCI = """
 CCI <00219300123456789013>
@@ -227,9 +243,20 @@ nro de cuenta interbancaria <00219300123456789014>
 op 40404049 CCI <00219300123456789014>
 deposita al <00219300123456789013>
 cuenta cci <00219300123456789014> bcp
+devuelvan a <002 193 001 234 567 890 13>, no acepto vale
+devuelvan a <002-193-00-1234-5678-90-13>
 """.strip().splitlines()
 SENTENCES = {"dni": DNI, "ce": CE, "mobile": MOBILE, "landline": LANDLINE, "cci": CCI}
 TABLE = [(kind, line) for kind, lines in SENTENCES.items() for line in lines]
+
+
+def test_a_label_holds_over_the_name_of_whom_it_is() -> None:
+    said = mask("tel de Urpi Choque: 232 3661, y el DNI de Urpi Choque es 40 404 041", known_names=["Urpi Choque Lima"])
+    assert said.text == "tel de [NOMBRE]: [TELÉFONO], y el DNI de [NOMBRE] es [DNI]"
+
+
+def test_a_carne_that_follows_another_document_keeps_its_label() -> None:
+    assert mask("el ruc y el ce son 20987654326 y 003210331").text == "el ruc y el ce son [RUC] y [CE]"
 
 
 @pytest.mark.parametrize(("kind", "marked"), [(kind, line.replace(" ↵ ", "\n")) for kind, line in TABLE])

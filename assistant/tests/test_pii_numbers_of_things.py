@@ -261,6 +261,19 @@ pedido 5550100
 ticket 5550100 de la tienda
 voucher 5550100
 5550100 es mi número de ticket
+op 555-0100
+nro de operación 555-0100
+pedido 555-0100
+ordenanza 305-2026
+resolución 412-2025
+entre 500-1000 asistentes
+S/ 800-1200
+precios de 250-1500
+código 555-0100
+555-0100 es el código
+V001-555-0100
+tarj de credito 4470 1188 22334455 1180 2
+la tarjeta 4111 11112222 3333 4
 guía 00219300123456789014
 código de barras 00219300123456789014
 tracking: 00219300123456789014
