@@ -27,7 +27,7 @@ export PORT
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve costo test check lint format evals eval-real model-is-named mcp bench faults prepare clean
+.PHONY: help demo serve costo test check lint format evals eval-real model-is-named agente mcp bench faults prepare clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -70,6 +70,9 @@ model-is-named:
 		echo "  LLM_BASE_URL=http://127.0.0.1:8080/v1 LLM_MODEL=qwen2.5-7b-instruct make eval-real"; \
 		exit 2; \
 	fi >&2
+
+agente: $(RUNTIME) ## Show the agent's loop: how its context grows, the cut, a model that only says it is done
+	@$(MANAGE) agent_demo
 
 mcp: prepare ## Show a conversation with the MCP server, message by message
 	@$(MANAGE) mcp_demo

@@ -76,7 +76,7 @@ def view_run(run: AgentRun, now: dt.datetime) -> RunView:
 
 
 def _line(step: dict[str, Any]) -> StepLine:
-    cut = f"{len(step['result']):,} de {step['resultChars']:,} caracteres" if step["wasCut"] else ""
+    cut = f"cortado, de {step['resultChars']:,} caracteres" if step["wasCut"] else ""
     usd = _usd(step["costMicroUsd"]) if step["costMicroUsd"] else ""
     title = TOOL_TITLES.get(step["label"].partition("(")[0], "")
     return StepLine(title, step["label"], step["result"], step["ok"], cut, step["contextTokens"], usd)

@@ -134,7 +134,7 @@ def test_a_cut_result_says_how_much_is_missing(desk: Client, court: Court, setti
     serve(asking_for("get_availability", date=TUESDAY), "Hay muchas.")
     page = ask(desk)
     assert "Resultado cortado: aquí faltan" in page
-    assert "Cortado: " in page
+    assert "cortado, de 1," in page
 
 
 def test_an_answer_without_a_look_says_so(desk: Client, serve: Callable[..., LoopbackProvider]) -> None:

@@ -192,20 +192,6 @@ def test_without_counters_nobody_asks(ask: Callable[..., AgentRun], monkeypatch:
     assert (run.stop, run.cause, model.calls) == ("unavailable", "counters-down", [])
 
 
-# Faults that are silence cost a deadline each; the loop hears of them as of any other.
-QUICK_FAULTS = [name for name, fault in FAULTS.items() if fault.calls == 1 and "hang" not in name and "one byte" not in name]
-
-
-@pytest.mark.parametrize("name", QUICK_FAULTS)
-def test_every_fault_of_a_provider_is_a_named_stop(ask: Callable[..., AgentRun], settings: Any, name: str) -> None:
-    fault = FAULTS[name]
-    with LoopbackProvider(fault.answer) as provider:
-        point_at(settings, provider)
-        run = ask(production_model())
-        assert len(provider.calls) == 1
-    assert (run.stop, run.cause) == ("unavailable", fault.error.cause)
-
-
 def test_a_real_server_with_tools(ask: Callable[..., AgentRun], court: Court, settings: Any) -> None:
     def answer(call: Call) -> str | Reply:
         if call.number > 1:
