@@ -2,8 +2,11 @@
 
 from django.contrib import admin
 
+from assistant.ledger_admin import ModelCallAdmin
 from assistant.models import AgentRun, Interaction, UserReport
 from kallpa.admin import ReadOnly
+
+__all__ = ["AgentRunAdmin", "InteractionAdmin", "ModelCallAdmin"]
 
 WITHOUT_MODEL = (
     "Si el modelo dice «quick», respondieron las reglas y no se llamó a ningún modelo: la salida la escribieron las reglas, el hash es "

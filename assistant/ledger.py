@@ -3,9 +3,13 @@
 import datetime as dt
 import time
 
+from django.conf import settings
+
 from assistant.llm import Model, ModelBadResponse, ModelError, ModelRequest, ModelResponse
 from assistant.llm.charges import charge_cost, charge_usage
 from assistant.models import ModelCall, Purpose
+
+PRUNE_BATCH = 500
 
 
 class _Crashed(ModelBadResponse):
@@ -74,3 +78,12 @@ def record_calls(calls: list[ModelCall], *, reference: str) -> None:
         call.reference = reference
     ModelCall.objects.bulk_create(calls)
     calls.clear()
+
+
+def prune_calls(*, now: dt.datetime) -> int:
+    """Deletes what is older than LEDGER_RETENTION_DAYS, a batch at a time, and says how many calls went. May run twice."""
+    old = ModelCall.objects.filter(created_at__lt=now - dt.timedelta(days=settings.LEDGER_RETENTION_DAYS)).order_by("pk")
+    deleted = 0
+    while batch := list(old.values_list("pk", flat=True)[:PRUNE_BATCH]):
+        deleted += ModelCall.objects.filter(pk__in=batch).delete()[0]
+    return deleted

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from assistant import agent_runs, services
+from assistant import agent_runs, ledger, services
 from assistant.canary import send_canary
 
 
@@ -23,3 +23,9 @@ def prune_agent_runs() -> None:
 def canary() -> None:
     """Asks the model one tiny thing. Twice is two tiny calls."""
     send_canary(now=timezone.now())
+
+
+@shared_task
+def prune_calls() -> None:
+    """Deletes the calls of the ledger that are older than the settings allow."""
+    ledger.prune_calls(now=timezone.now())

@@ -2,6 +2,7 @@
 
 from math import floor
 
+from bookings.money import say_usd
 from evals.values import Aggregate
 
 
@@ -24,13 +25,6 @@ def say_points(change: float) -> str:
 def say_number(value: float) -> str:
     """`1,234` or `1,234.50`."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
-
-
-def say_usd(micro_usd: float) -> str:
-    """Micro-USD in dollars, with as many decimals as a small amount needs: `USD 1.25`, `USD 0.000408`."""
-    usd = micro_usd / 1_000_000
-    decimals = 2 if usd == 0 or usd >= 1 else 4 if usd >= 0.01 else 6
-    return f"USD {usd:,.{decimals}f}"
 
 
 def say_fraction(aggregate: Aggregate) -> str:

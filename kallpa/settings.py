@@ -261,6 +261,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
     "prune-interactions": {"task": "assistant.tasks.prune_interactions", "schedule": 3600.0},
     "prune-agent-runs": {"task": "assistant.tasks.prune_agent_runs", "schedule": 3600.0},
+    "prune-calls": {"task": "assistant.tasks.prune_calls", "schedule": 3600.0},
 }
 
 # --- E-mail: printed on the console until a server is named -------------------------------------------------------------

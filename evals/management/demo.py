@@ -33,6 +33,7 @@ GROUPS = {
         "view_productthreshold",
         "add_run",
         "view_incident",
+        "view_modelcall",
     ),
 }
 
