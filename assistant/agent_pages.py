@@ -1,9 +1,11 @@
 """The agent's page: what became of a task, step by step, and the form for the next one."""
 
 import datetime as dt
+import json
+import unicodedata
 import uuid
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django import forms
 from django.contrib.auth.models import User
@@ -56,23 +58,37 @@ class StepLine:
     usd: str
 
 
+class WaitingCall(NamedTuple):
+    """A call to decide about: the tool, and its arguments as it would get them."""
+
+    name: str
+    arguments: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as people read it; `waits_for` is the call to decide about, with its arguments exactly as they would run."""
+    """A run as people read it."""
 
     run: AgentRun
     sentence: str
     steps: list[StepLine]
     usd: str
     seconds: str
-    waits_for: dict[str, str] | None
+    waits_for: WaitingCall | None
 
 
 def view_run(run: AgentRun, now: dt.datetime) -> RunView:
     """`now` tells a run that goes on from one that was interrupted."""
-    waits_for = run.conversation["pending"][0]["function"] if run.conversation else None
+    function = run.conversation["pending"][0]["function"] if run.conversation else None
+    waits_for = WaitingCall(function["name"], show_arguments(function["arguments"])) if function else None
     steps = [_line(step) for step in run.steps]
     return RunView(run, tell_run(run, now), steps, _usd(run.cost_micro_usd), f"{run.latency_ms / 1000:.1f}", waits_for)
+
+
+def show_arguments(written: str) -> str:
+    """Checked arguments for a person to decide about: letters as letters, and whatever cannot be seen as its code."""
+    shown = json.dumps(json.loads(written.strip() or "{}"), ensure_ascii=False, indent=2)
+    return "".join(sign if sign == "\n" or unicodedata.category(sign)[0] != "C" else f"\\u{ord(sign):04x}" for sign in shown)
 
 
 def _line(step: dict[str, Any]) -> StepLine:

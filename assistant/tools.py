@@ -101,12 +101,20 @@ def _read_object(written: str) -> dict[str, Any]:
     if len(written) > MAX_ARGUMENTS_CHARS:
         raise BadArguments(f"Los argumentos pasan de {MAX_ARGUMENTS_CHARS} caracteres.")
     try:
-        value = json.loads(written, parse_constant=_refuse_constant)
+        value = json.loads(written, object_pairs_hook=_read_pairs, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise BadArguments("Los argumentos no son JSON.") from None
     if not isinstance(value, dict):
         raise BadArguments("Los argumentos no son un objeto JSON.")
     return value
+
+
+def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a name that stands twice a person might read the first and the tool take the last."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise BadArguments("Los argumentos repiten un nombre.")
+    return fields
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -15,6 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from assistant.agent_pages import show_arguments
 from assistant.models import AgentRun
 from assistant.staff_tools import staff_tools
 from assistant.tests.agent_models import TUESDAY, asking_for, playing
@@ -255,7 +256,7 @@ def test_a_call_that_writes_is_shown_and_waits(
     serve(asking_for("add_note", text="<b>hola</b>"), "Listo.")
     page = ask(desk, "Anota hola.")
     assert "no es solo leer" in page
-    assert "{&quot;text&quot;: &quot;&lt;b&gt;hola&lt;/b&gt;&quot;}" in page
+    assert "  &quot;text&quot;: &quot;&lt;b&gt;hola&lt;/b&gt;&quot;\n" in page
     assert notes == []
     run = AgentRun.objects.get()
     given = {"call": run.waiting_call, "decision": decision}
@@ -265,6 +266,19 @@ def test_a_call_that_writes_is_shown_and_waits(
     late = desk.post(f"{PAGE}{run.pk}/", given | {"decision": "yes"}, follow=True).content.decode()
     assert "Eso ya se había decidido" in late
     assert notes == written
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("", "{}"),
+        ('{"text": "t\\u00e9cnico", "n": 1}', '{\n  "text": "técnico",\n  "n": 1\n}'),
+        ('{"a": "x\\u202egro.livE"}', '{\n  "a": "x\\u202egro.livE"\n}'),  # would read backwards
+        ('{"a": "x\u200by\\u0000"}', '{\n  "a": "x\\u200by\\u0000"\n}'),
+    ],
+)
+def test_a_person_sees_all_of_what_they_decide_about(written: str, shown: str) -> None:
+    assert show_arguments(written) == shown
 
 
 # --- Bounds ---------------------------------------------------------------------------------------------------------------

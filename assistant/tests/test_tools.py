@@ -59,6 +59,7 @@ def test_no_text_is_no_arguments() -> None:
         ('{"date":"2026-03-10","days":1e99}', "Argumentos no válidos: days tiene que ser como máximo 31."),
         ('{"date":"2026-03-10","memberId":2}', "Argumentos no válidos: no existe 'memberId'."),
         ('{"date":"2026-03-10","\\u0000":2}', "Argumentos no válidos: no existe '\\x00'."),
+        ('{"date":"2026-03-10","days":1,"days":2}', "Los argumentos repiten un nombre."),
         ("[]", "Los argumentos no son un objeto JSON."),
         ("null", "Los argumentos no son un objeto JSON."),
         ('{"date":', "Los argumentos no son JSON."),

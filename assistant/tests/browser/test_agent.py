@@ -116,7 +116,7 @@ def test_a_person_says_yes_or_no(
     enter(page, desk)
     page.goto(PAGE)
     ask(page, "Anota hola")
-    expect(page.locator(".decide pre")).to_have_text('{"text": "hola"}')
+    expect(page.locator(".decide pre")).to_have_text('{ "text": "hola" }')
     if javascript:
         check_layout(page)
     assert notes == []
