@@ -24,7 +24,7 @@ from assistant.mcp_outbound import outbound_transport
 from assistant.tools import Tool, ToolFailed
 from kallpa.outbound import AddressRefused, Deadline, shared_client
 
-PATIENCE_S = 20.0
+PATIENCE_S = 10.0
 MAX_PAGES = 10
 US = types.Implementation(name="kallpa-agente", version="1")
 AT_SETTINGS = "OUTBOUND_ALLOWED_HOSTS, OUTBOUND_ALLOW_LOOPBACK y OUTBOUND_ALLOW_PRIVATE dicen a quién se llama"

@@ -1,6 +1,7 @@
 """The page of the staff's agent. It works without JavaScript: a form, and the way to what came of it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from django.contrib import messages
@@ -53,7 +54,7 @@ def _ask(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_agent_page(request, form=form, status=400)
     try:
-        with open_tools(now) as tools:
+        with open_tools(now, tell=partial(messages.warning, request)) as tools:
             run = ask_agent(user=cast(User, request.user), model=production_model(), tools=tools, now=now, **form.cleaned_data)
     except LimitReached as error:
         page = render_agent_page(request, form=form, problem=tell_agent_limit(error.retry_after_s), status=429)
@@ -68,7 +69,7 @@ def _decide(request: HttpRequest, run: AgentRun) -> HttpResponse:
     """Anything but a yes is a no."""
     now, approved = now_in_lima(), request.POST.get("decision") == "yes"
     try:
-        with open_tools(now) as tools:
+        with open_tools(now, tell=partial(messages.warning, request)) as tools:
             decide_agent_call(run=run, call=request.POST.get("call", ""), approved=approved, model=production_model(), tools=tools, now=now)
     except NotWaiting:
         messages.error(request, ALREADY_DECIDED)

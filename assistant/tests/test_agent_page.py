@@ -217,7 +217,7 @@ def test_over_the_limit_it_says_when_to_come_back_and_keeps_the_words(
 
 def test_tools_that_do_not_go_together_close_the_agent(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def lethal(now: dt.datetime) -> Any:
+    def lethal(now: dt.datetime, *, tell: Any) -> Any:
         rest = frozenset(set(Capability) - {Capability.PRIVATE_DATA})
         yield (*staff_tools(now), Tool("send", "Manda.", {"type": "object"}, str, read_only=True, capabilities=rest))
 
@@ -241,7 +241,7 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return "Anotado."
 
     @contextmanager
-    def with_agenda(now: dt.datetime) -> Any:
+    def with_agenda(now: dt.datetime, *, tell: Any) -> Any:
         tool = Tool("add_note", "Anota.", {"type": "object"}, add, read_only=False, capabilities=frozenset(), origin="agenda")
         yield (*staff_tools(now), tool)
 

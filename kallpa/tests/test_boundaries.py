@@ -22,6 +22,8 @@ NETWORK = (
     "ftplib",
     "smtplib",
     "websockets",
+    "mcp.client.streamable_http",
+    "mcp.client.sse",
 )
 ALLOWED = {
     "kallpa/outbound.py": "the one guarded HTTP client",

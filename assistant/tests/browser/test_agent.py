@@ -93,7 +93,7 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return "Anotado."
 
     @contextmanager
-    def with_agenda(now: dt.datetime) -> Iterator[tuple[Tool, ...]]:
+    def with_agenda(now: dt.datetime, *, tell: Any) -> Iterator[tuple[Tool, ...]]:
         yield (*staff_tools(now), Tool("add_note", "Anota.", {"type": "object"}, add, read_only=False, capabilities=NOTHING))
 
     monkeypatch.setattr("assistant.views.open_tools", with_agenda)
