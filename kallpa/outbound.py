@@ -349,11 +349,19 @@ class OutboundClient:
 
     def post_json(self, url: str, payload: object, *, headers: Mapping[str, str], deadline: Deadline, max_bytes: int) -> OutboundResponse:
         """POST the payload and read at most max_bytes of body, all before the deadline; raises an OutboundError."""
+        content = json.dumps(payload, separators=(",", ":")).encode("ascii")
+        return self._send(url, content, headers=headers, deadline=deadline, max_bytes=max_bytes)
+
+    def get(self, url: str, *, headers: Mapping[str, str], deadline: Deadline, max_bytes: int) -> OutboundResponse:
+        """GET the address, under the same limits and checks as `post_json`; raises an OutboundError."""
+        return self._send(url, None, headers=headers, deadline=deadline, max_bytes=max_bytes)
+
+    def _send(self, url: str, content: bytes | None, *, headers: Mapping[str, str], deadline: Deadline, max_bytes: int) -> OutboundResponse:
         target = self._allowed_url(url)
         call = _Call(deadline, target.scheme == "http", 2 * max_bytes + WIRE_OVERHEAD_BYTES)
         token = _current_call.set(call)
         try:
-            outcome = self._exchange(target, payload, headers, call, max_bytes)
+            outcome = self._exchange(target, content, headers, call, max_bytes)
         finally:
             _current_call.reset(token)
         if isinstance(outcome, OutboundError):
@@ -376,15 +384,14 @@ class OutboundClient:
         return parsed
 
     def _exchange(
-        self, target: httpx.URL, payload: object, headers: Mapping[str, str], call: _Call, max_bytes: int
+        self, target: httpx.URL, content: bytes | None, headers: Mapping[str, str], call: _Call, max_bytes: int
     ) -> OutboundResponse | OutboundError:
         """The response, or the named error for what httpcore raised."""
         try:
-            content = json.dumps(payload, separators=(",", ":")).encode("ascii")
             request = httpcore.Request(
-                b"POST",
+                b"GET" if content is None else b"POST",
                 httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path),
-                headers=_checked_headers(headers, target, len(content)),
+                headers=_checked_headers(headers, target, content),
                 content=content,
                 extensions={"timeout": {"connect": self._connect_timeout_s}},
             )
@@ -416,7 +423,7 @@ def _name_error(error: Exception, call: _Call) -> OutboundError:
     return ProtocolFailed("the response is not whole, valid HTTP")
 
 
-def _checked_headers(headers: Mapping[str, str], target: httpx.URL, length: int) -> list[tuple[bytes, bytes]]:
+def _checked_headers(headers: Mapping[str, str], target: httpx.URL, content: bytes | None) -> list[tuple[bytes, bytes]]:
     """The caller's headers and our own; a value that HTTP does not allow is refused here, where no error message can quote it.
 
     `Accept` is JSON unless the caller wants more; the others are not the caller's to choose.
@@ -426,10 +433,10 @@ def _checked_headers(headers: Mapping[str, str], target: httpx.URL, length: int)
     ours = {
         "host": target.netloc.decode("ascii"),
         "accept-encoding": "identity",
-        "content-type": "application/json",
-        "content-length": str(length),
         "user-agent": "kallpa",
     }
+    if content is not None:
+        ours |= {"content-type": "application/json", "content-length": str(len(content))}
     merged = {"accept": "application/json"} | {name.lower(): value for name, value in headers.items()} | ours
     return [(name.encode("ascii"), value.encode("ascii")) for name, value in merged.items()]
 

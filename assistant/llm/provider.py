@@ -47,6 +47,9 @@ from kallpa.outbound import (
 )
 
 PATH = "/chat/completions"
+LISTING_PATH = "/models"
+# How servers name the tokens of context that a request may fill. Not what a model was trained with: a server may give less.
+CONTEXT_KEYS = ("context_length", "max_model_len", "max_context_length", "context_window", "n_ctx")
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 0.5, 8.0
 LONGEST_RETRY_AFTER_S = 30.0
 MOST_TOKENS = 100_000_000  # a usage above this is not a count
@@ -146,6 +149,20 @@ class ProviderModel:
                 outcome.attempts, outcome.failed_attempts = number, tuple(failed)
                 raise outcome
             self._sleep(wait_s)
+
+    def listed_context(self) -> int | None:
+        """Tokens of context that the server's listing gives this model; None when it does not tell, or does not answer."""
+        check_allowed(self.name)
+        try:
+            response = self._client.get(
+                self._config.base_url.rstrip("/") + LISTING_PATH,
+                headers=_headers(self._config.api_key),
+                deadline=Deadline(self._config.timeout_s),
+                max_bytes=self._config.max_bytes,
+            )
+            return _context_of(self.name, json.loads(response.body.decode("utf-8")))
+        except (OutboundError, ValueError, RecursionError):
+            return None
 
     def _respond(self, request: ModelRequest, outcome: "_Completion", ms: float, failed: tuple[str, ...]) -> ModelResponse:
         text, calls = outcome.text, outcome.tool_calls
@@ -273,6 +290,16 @@ def _strings_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for one in value:
             yield from _strings_in(one)
+
+
+def _context_of(name: str, listing: Any) -> int | None:
+    """The context of the entry with this name, or of the only one, whatever a server of one model calls it."""
+    entries = listing.get("data") if isinstance(listing, dict) else None
+    known = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    ours = [entry for entry in known if entry.get("id") == name] or (known if len(known) == 1 else [])
+    told = [part.get(key) for entry in ours for part in (entry, entry.get("meta")) if isinstance(part, dict) for key in CONTEXT_KEYS]
+    counts = [count for count in told if type(count) is int and 0 < count <= MOST_TOKENS]
+    return min(counts, default=None)
 
 
 def _finish_reason(value: Any) -> str:

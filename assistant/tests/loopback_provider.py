@@ -92,9 +92,21 @@ def json_reply(value: object, status: int = 200) -> Reply:
 
 
 class LoopbackProvider:
-    """Answers POST {base_url}/chat/completions with what `answer` returns: a text, a Reply, or a function that writes the raw bytes."""
+    """Answers POST {base_url}/chat/completions with what `answer` returns: a text, a Reply, or a function that writes the raw bytes.
 
-    def __init__(self, answer: Answer = always_refuse, *, delay_s: float = 0.0, ledger: Path | None = None, port: int = 0) -> None:
+    GET {base_url}/models gets `listing`, or 404.
+    """
+
+    def __init__(
+        self,
+        answer: Answer = always_refuse,
+        *,
+        delay_s: float = 0.0,
+        ledger: Path | None = None,
+        port: int = 0,
+        listing: Reply | None = None,
+    ) -> None:
+        self.listing = listing
         self._answer, self._delay_s, self._ledger = answer, delay_s, ledger
         self._lock, self._closing = threading.Lock(), threading.Event()
         self.calls: list[Call] = []
@@ -155,6 +167,14 @@ class LoopbackProvider:
                 else:
                     self.close_connection = True
                     answer(Wire(self, provider._closing))
+
+            def do_GET(self) -> None:
+                if provider._closing.is_set():
+                    self.close_connection = True
+                elif provider.listing and self.path == "/v1/models":
+                    self._send(provider.listing)
+                else:
+                    self._send(Reply(404))
 
             def _send(self, reply: Reply) -> None:
                 lines = [f"HTTP/1.1 {reply.status} Reply", f"Content-Length: {len(reply.body)}"]
