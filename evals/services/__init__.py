@@ -29,6 +29,7 @@ from evals.services.datasets import (
     import_rows,
     sign_version,
 )
+from evals.services.proposals import NoBudgetLeft, buy_answer, store_proposals
 from evals.services.runs import (
     NothingToRun,
     NotRunnable,
@@ -48,6 +49,7 @@ __all__ = [
     "Change",
     "ImportSummary",
     "Moved",
+    "NoBudgetLeft",
     "NotAnApprover",
     "NotRunnable",
     "NotTheOwner",
@@ -60,6 +62,7 @@ __all__ = [
     "RunConfig",
     "WrongStep",
     "approve_case",
+    "buy_answer",
     "cancel_run",
     "check_case_change",
     "correct_recording",
@@ -77,4 +80,5 @@ __all__ = [
     "save_edited",
     "sign_version",
     "start_run",
+    "store_proposals",
 ]
