@@ -31,14 +31,18 @@ class Claim(NamedTuple):
 
 @transaction.atomic
 def claim_results(run_id: int, *, limit: int, lease: timedelta, now: datetime, price: Price) -> Claim:
-    """Claims up to `limit` rows, never-asked ones first, if the run is still running, and reserves their price with them."""
+    """Claims up to `limit` rows, never-asked ones first, if the run is still running, and reserves their price with them.
+
+    Rows that an outage put off come after those, so that one that always fails is not the probe again and again.
+    """
     token = uuid.uuid4().hex
     run = _running(run_id)
     if run is None:
         return Claim(token, [], now)
     claimable = _claimable(run, now)
     free = Result.objects.filter(claimable).select_for_update(skip_locked=True, of=("self",))  # nobody waits for another's claim
-    wanted = list(free.select_related("revision", "recording").order_by("-status", "id")[:limit])  # "pending" sorts after "claimed"
+    order = ("-status", F("attempts").asc(nulls_first=True), "id")  # "pending" sorts after "claimed"
+    wanted = list(free.select_related("revision", "recording").order_by(*order)[:limit])
     chosen, over_budget = _reserve(run, wanted, price, now)
     ids = [row.pk for row in chosen]
     Result.objects.filter(claimable, pk__in=ids).update(status=Result.Status.CLAIMED, lease_token=token, lease_until=now + lease)
@@ -89,6 +93,11 @@ def _in_flight(run: Run, budget: Run.Budget, now: datetime) -> QuerySet[Result]:
     """Rows that living helpers hold out of this budget: of the run, or of any run when it is the day's."""
     held = Result.objects.filter(status=Result.Status.CLAIMED, lease_until__gte=now)
     return held.filter(reserved_micro_usd__gt=0) if budget == Run.Budget.DAY else held.filter(run=run)
+
+
+def interrupt_run(*, run: Run) -> None:
+    """Says that a run stopped before it was complete; `resume_run` opens it again."""
+    Run.objects.filter(pk=run.pk, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).update(status=Run.Status.INTERRUPTED)
 
 
 def committed_cost(run: Run) -> int:

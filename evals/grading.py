@@ -13,11 +13,12 @@ from evals.values import CaseSpec, Mark, Outcome, policy_from_row, storable_text
 
 
 class Failure(NamedTuple):
-    """Why a case has no outcome. It is never a wrong answer."""
+    """Why a case has no outcome. It is never a wrong answer. `postponed`: it will be asked again once an outage is over."""
 
     cause: str
     detail: str
     attempts: int = 0
+    postponed: bool = False
 
 
 Marks = dict[str, Mark]

@@ -15,7 +15,10 @@ from evals.values import CaseSpec, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A row in flight: claimed under `token`, with what asking it may cost at most reserved at `claimed_at`."""
+    """A row in flight: claimed under `token`, with what asking it may cost at most reserved at `claimed_at`.
+
+    `is_probe`: it tries whether an outage is over. `asked_before`: an outage put it off.
+    """
 
     result_id: int
     token: str
@@ -24,6 +27,8 @@ class Claimed:
     recording: Recording | None
     reserved_micro_usd: int = 0
     claimed_at: datetime | None = None
+    is_probe: bool = False
+    asked_before: bool = False
 
     @property
     def calls(self) -> list[ModelCall]:

@@ -21,14 +21,16 @@ from assistant.llm.catalog import cost_micro_usd
 from assistant.llm.provider import provider_from_settings
 from assistant.llm.scripted import ScriptedModel
 from assistant.models import Purpose
-from evals.claims import Claim, claim_results, hold_result, renew_leases, return_result, stop_over_budget, write_off
+from evals.claims import Claim, claim_results, renew_leases, return_result, stop_over_budget, write_off
 from evals.datasets.revisions import read_spec
 from evals.effects import check_effect
 from evals.grading import Failure, Marks, finish_if_complete, marks_for, scores_of
 from evals.in_flight import Claimed, settle_rows
 from evals.models import Result, Run, Score, Scoring
+from evals.outages import Admission, Watch
+from evals.storing import write_result
 from evals.targets import TARGETS, Target, TargetConfig, stand_in
-from evals.values import Outcome, storable_text
+from evals.values import Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -93,12 +95,13 @@ class _Helper:
         self.store_at = min(run.concurrency if self.provider else CLAIM_AT_MOST, STORE_AT_MOST)
         self.in_flight: dict[Future[Answer], Claimed] = {}
         self.answered: list[tuple[Claimed, Answer]] = []
+        self.watch = Watch(self.provider)
         self.stored_at = self.renewed_at = around.clock()
 
     def work(self) -> None:
         pool = ThreadPoolExecutor(self.run.concurrency, thread_name_prefix=f"run-{self.run.pk}")
         try:
-            while self._fill(pool) or self.in_flight or self.answered:
+            while self._fill(pool) or self.in_flight or self.answered or self.watch.doubtful:
                 self._collect()
                 self._store_when_due()
                 self._renew_when_due()
@@ -106,26 +109,39 @@ class _Helper:
             pool.shutdown(cancel_futures=True)
 
     def _fill(self, pool: ThreadPoolExecutor) -> bool:
-        """Claims rows before the pool runs dry; true if it got some. Answers that wait to be stored hold it back."""
-        if self.around.stop.is_set():
+        """Claims rows before the pool runs dry; true if it got some. Answers that wait to be stored hold it back, and so does an outage."""
+        paused = self.watch.is_paused()
+        if paused or self.around.stop.is_set():
             self._give_back()
-            return False
         room = self.window - len(self.in_flight)
-        if room < -(-self.window // 4) or len(self.answered) >= STORE_AT_MOST:
+        wanted = not self.in_flight if paused else room >= -(-self.window // 4)
+        if self.around.stop.is_set() or not wanted or len(self.answered) >= STORE_AT_MOST:
             return False
-        claim = claim_results(
-            self.run.pk, limit=min(room, CLAIM_AT_MOST), lease=self.lease, now=self.around.clock(), price=self._dearest_cost
-        )
-        for row in self._prepare(claim):
+        admitted = self.watch.admit(min(room, CLAIM_AT_MOST), now=self.around.clock())
+        return bool(admitted.rows) and self._claim(pool, admitted)
+
+    def _claim(self, pool: ThreadPoolExecutor, admitted: Admission) -> bool:
+        """Claims that many rows and hands them to the pool; true if there were some."""
+        claim = claim_results(self.run.pk, limit=admitted.rows, lease=self.lease, now=self.around.clock(), price=self._dearest_cost)
+        for row in self._prepare(claim, admitted):
             self.in_flight[pool.submit(_ask, self.target, row)] = row
         if claim.over_budget and not self.in_flight and not self.answered:
             stop_over_budget(self.run.pk, claim.over_budget, now=self.around.clock())
         return bool(claim.rows)
 
-    def _prepare(self, claim: Claim) -> Iterator[Claimed]:
+    def _prepare(self, claim: Claim, admitted: Admission) -> Iterator[Claimed]:
         for row in claim.rows:
-            model = self._model_for(row, claim)
-            yield Claimed(row.pk, claim.token, read_spec(row.revision), model, row.recording, row.reserved_micro_usd, claim.at)
+            yield Claimed(
+                row.pk,
+                claim.token,
+                read_spec(row.revision),
+                self._model_for(row, claim),
+                row.recording,
+                row.reserved_micro_usd,
+                claim.at,
+                is_probe=admitted.probe,
+                asked_before=row.attempts is not None,
+            )
 
     def _model_for(self, row: Result, claim: Claim) -> Model | None:
         """What the row asks: its recording, or the provider with a note of each call; None when it needs one and has neither."""
@@ -144,7 +160,9 @@ class _Helper:
             done, _ = wait(self.in_flight, timeout=STORE_AFTER_S, return_when=FIRST_COMPLETED)
             for future in done:
                 row = self.in_flight.pop(future)
-                self.answered.append((row, _answer(future, row)))
+                self.answered += self.watch.sort(row, _answer(future, row), now=self.around.clock())
+        if not self.in_flight and not self.answered:
+            self.answered += self.watch.settle()
 
     def _store_when_due(self) -> None:
         waited = (self.around.clock() - self.stored_at).total_seconds() >= STORE_AFTER_S
@@ -161,10 +179,11 @@ class _Helper:
         stored = lost = 0
         for row, asked in batch:
             answer, marks = self._grade(row, asked)
-            if _write_result(row, answer, now=self.around.clock()):
-                stored += 1
+            if write_result(row, answer, now=self.around.clock()):
                 lost += row.reserved_micro_usd if isinstance(answer, Failure) and answer.attempts else 0
-                scores += scores_of(scoring_id, row.result_id, marks)
+                if not (isinstance(answer, Failure) and answer.postponed):
+                    stored += 1
+                    scores += scores_of(scoring_id, row.result_id, marks)
             else:
                 logger.warning("run %s: the lease of result %s was lost, its answer is dropped", self.run.pk, row.result_id)
         Score.objects.bulk_create(scores)
@@ -194,7 +213,7 @@ class _Helper:
     def _renew_when_due(self) -> None:
         now = self.around.clock()
         if now - self.renewed_at >= self.lease / 3:
-            held = [*self.in_flight.values(), *(row for row, _ in self.answered)]
+            held = [*self.in_flight.values(), *(row for row, _ in [*self.answered, *self.watch.doubtful])]
             renew_leases([row.token for row in held], until=now + self.lease)
             self.renewed_at = now
 
@@ -223,25 +242,3 @@ def _crash(bug: BaseException, row: Claimed, attempts: int) -> Failure:
     """Logs where it happened. The message stays out of log and row: it may quote a held-out case."""
     logger.error("result %s: %s\n%s", row.result_id, type(bug).__name__, "".join(traceback.format_tb(bug.__traceback__)))
     return Failure("crash", f"{type(bug).__name__}: el detalle está en el registro del proceso.", attempts)
-
-
-def _write_result(row: Claimed, answer: Answer, *, now: datetime) -> bool:
-    """False when the lease was lost in the meantime."""
-    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now}
-    if isinstance(answer, Failure):
-        detail = storable_text(answer.detail)
-        facts = {"status": Result.Status.ERROR, "error_cause": answer.cause, "error_detail": detail, "attempts": answer.attempts}
-    else:
-        facts = {
-            "status": Result.Status.DONE,
-            "outcome_kind": answer.kind,
-            "outcome": answer.as_row(),
-            "input_tokens": answer.spending.input_tokens,
-            "output_tokens": answer.spending.output_tokens,
-            "tokens_measured": answer.spending.measured,
-            "latency_ms": answer.spending.latency_ms,
-            "cost_micro_usd": answer.spending.cost_micro_usd,
-            "price_known": answer.spending.price_known,
-            "attempts": answer.spending.attempts,
-        }
-    return bool(hold_result(row.result_id, row.token).update(**facts, **closed))

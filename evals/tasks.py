@@ -10,7 +10,9 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from assistant.llm import ModelError
+from evals.claims import interrupt_run
 from evals.models import Result, Run
+from evals.outages import Patience, outage_of
 from evals.runner import Surroundings, WrongHelper, work
 from evals.selectors import runs_that_need_help
 
@@ -23,7 +25,7 @@ HELP_FOR_S = settings.EVALS_HELP_FOR_S
 
 @shared_task
 def help_run(run_id: int) -> None:
-    """Helps one run for a bounded time."""
+    """Helps one run for a bounded time. While its model is down it returns, and the sweeper's next message tries again."""
     stop = threading.Event()
     bound = threading.Timer(HELP_FOR_S, stop.set)
     bound.daemon = True
@@ -65,10 +67,20 @@ def _help_in_thread(run_id: int) -> None:
     """Helps this run, and then those that an earlier process left behind: without a broker nobody sweeps."""
     around = Surroundings(clock=timezone.now, stop=threading.Event())
     try:
-        work(run_id, around)
+        _work_through_outages(run_id, around)
         for left_behind in list(runs_that_need_help(timezone.now()).values_list("pk", flat=True)):
-            work(left_behind, around)
+            _work_through_outages(left_behind, around)
     except (WrongHelper, ModelError) as error:
         logger.error("run %s: this process cannot help: %s", run_id, error)
     finally:
         connection.close()
+
+
+def _work_through_outages(run_id: int, around: Surroundings) -> None:
+    """Waits for a model that is down as long as patience lasts; then the run is interrupted, for a person to resume."""
+    run, patience = work(run_id, around), Patience(around.clock)
+    while run.status == Run.Status.RUNNING and outage_of(run):
+        if not patience.wait(run, around.stop):
+            interrupt_run(run=run)
+            return
+        run = work(run_id, around)

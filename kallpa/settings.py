@@ -344,6 +344,7 @@ EVALS_CONCURRENCY = _whole("EVALS_CONCURRENCY", "8", low="1", high="256")
 EVALS_DAILY_BUDGET_USD = _number("EVALS_DAILY_BUDGET_USD", "50.00", low="0", high="100000")
 EVALS_LEASE_S = _whole("EVALS_LEASE_S", "60", low="2", high="3600")
 EVALS_HELPERS_PER_RUN = _whole("EVALS_HELPERS_PER_RUN", "2", low="1", high="64")
+EVALS_OUTAGE_PATIENCE_S = _whole("EVALS_OUTAGE_PATIENCE_S", "120", low="0", high="86400")
 EVALS_HELP_FOR_S = 15  # a message helps a run for this long, then another one is sent
 _LONGEST_TASK_S = EVALS_HELP_FOR_S + LLM_TIMEOUT_S + 10
 if CELERY_BROKER_URL and CELERY_TASK_SOFT_TIME_LIMIT < _LONGEST_TASK_S:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -20,6 +20,7 @@ from django.db.models import Min
 from django.utils import timezone
 
 from evals.models import Run
+from evals.outages import Patience, outage_of
 from evals.releases import ExitCode
 from evals.reports import RunReport, as_json, junit, markdown, text
 from evals.runner import Surroundings, WrongHelper, work
@@ -110,16 +111,34 @@ def exit_code(run: Run, report: RunReport) -> ExitCode:
 
 
 def _work_until_closed(command: BaseCommand, run: Run, stop: threading.Event) -> Run:
-    """Works; while other helpers still hold rows, waits for them or for their leases to run out, and works again."""
-    progress = _Progress(command, run)
+    """Works; while other helpers still hold rows, waits for them or for their leases to run out, and works again.
+
+    While the model is down it waits as well, as long as its patience lasts.
+    """
+    progress, patience = _Progress(command, run), Patience(timezone.now)
     around = Surroundings(clock=timezone.now, stop=stop, on_store=progress.advance)
     while True:
         run = _work(run.pk, around)
         if stop.is_set() or run.status not in UNFINISHED:
             progress.close()
             return run
+        if outage := outage_of(run):
+            progress.say_outage(run, outage.cause)
+            if not patience.wait(run, stop) and not stop.is_set():
+                _leave(run, outage.cause)
+            continue
         progress.wait_for(run.results.aggregate(first=Min("lease_until"))["first"])
         time.sleep(POLL_S)
+
+
+def _leave(run: Run, cause: str) -> NoReturn:
+    """Leaves a run whose model does not come back: what was answered is stored, and the rest was not burned."""
+    interrupt_run(run=run)
+    waited = f"después de esperar {settings.EVALS_OUTAGE_PATIENCE_S} s" if settings.EVALS_OUTAGE_PATIENCE_S else "y no se espera"
+    sentence = (
+        f"{run.model_name} sigue sin responder ({cause}) {waited}. No se perdió ningún caso: sigue con manage.py eval_resume {run.pk}"
+    )
+    raise CommandError(sentence, returncode=ExitCode.INCOMPLETE)
 
 
 def _work(run_id: int, around: Surroundings) -> Run:
@@ -161,7 +180,7 @@ class _Progress:
         self.done, self.total = counts["done"] + counts["error"], run.expected_results
         self.on_terminal = bool(getattr(command.stderr, "isatty", lambda: False)())
         self.announced = self.done * 10 // max(self.total, 1)
-        self.waiting = False
+        self.waiting, self.outage = False, ""
         self._say(f"Corrida {run.pk}: {self.done} de {self.total} resultados.")
 
     def advance(self, count: int) -> None:
@@ -179,6 +198,16 @@ class _Progress:
             self.close()
             self._say(f"Otro proceso tiene casos de esta corrida (hasta {timezone.localtime(held_until):%H:%M:%S}); esperando.")
             self.waiting = True
+
+    def say_outage(self, run: Run, cause: str) -> None:
+        """Once for each outage: what is waited for, and how long."""
+        if cause != self.outage:
+            self.close()
+            each, most = settings.BREAKER_OPEN_S, settings.EVALS_OUTAGE_PATIENCE_S
+            self._say(
+                f"{run.model_name} no responde ({cause}): la corrida espera y prueba con un caso cada {each} s, hasta {most} s en total."
+            )
+            self.outage = cause
 
     def close(self) -> None:
         if self.on_terminal:

@@ -1,5 +1,6 @@
 """The one write path of the desk: admin, commands, API and tasks come through here."""
 
+from evals.claims import interrupt_run
 from evals.services.cases import (
     AnswerNotWritten,
     CaseNotMoved,
@@ -35,7 +36,6 @@ from evals.services.runs import (
     NotRunnable,
     RunConfig,
     cancel_run,
-    interrupt_run,
     rescore_run,
     resume_run,
     start_run,

@@ -137,11 +137,6 @@ def resume_run(
     return run
 
 
-def interrupt_run(*, run: Run) -> None:
-    """Says that a person stopped a run that is not complete; `resume_run` opens it again."""
-    Run.objects.filter(pk=run.pk, status__in=(Run.Status.QUEUED, Run.Status.RUNNING)).update(status=Run.Status.INTERRUPTED)
-
-
 def cancel_run(*, run: Run) -> bool:
     """Ends an unfinished run for good: no case starts after it. False when it had already ended."""
     unfinished = Run.objects.filter(pk=run.pk).exclude(status__in=(Run.Status.FINISHED, Run.Status.CANCELLED))

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assistant.tests.loopback_provider import LoopbackProvider
-from evals import claims, runner
+from evals import claims, runner, storing
 from evals.models import Result, Run, Score
 from evals.runner import work
 from evals.services import cancel_run
@@ -178,7 +178,7 @@ def lose_the_lease_while_asking(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
 def store_first(result_id: int) -> None:
     row = runner.Claimed(result_id, Result.objects.get(pk=result_id).lease_token, None, None, None)  # type: ignore[arg-type]
-    assert runner._write_result(row, FIRST, now=timezone.now())
+    assert storing.write_result(row, FIRST, now=timezone.now())
     connection.close()
 
 
@@ -191,7 +191,7 @@ def test_an_answer_that_comes_after_its_lease_was_lost_is_dropped(monkeypatch: p
 
 def test_without_the_token_a_late_answer_would_be_scored_over_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: stores that ignore who holds the row, and a table that does not refuse the change."""
-    monkeypatch.setattr("evals.runner.hold_result", lambda result_id, token: Result.objects.filter(pk=result_id))
+    monkeypatch.setattr("evals.storing.hold_result", lambda result_id, token: Result.objects.filter(pk=result_id))
     with connection.cursor() as cursor:
         suffix = " ON evals_result" if connection.vendor == "postgresql" else ""
         cursor.execute(f"DROP TRIGGER frozen_UPDATE_evals_result{suffix}")
