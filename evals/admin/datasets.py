@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -16,9 +17,10 @@ from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReaso
 from evals.admin.asking import ask
 from evals.admin.words import case_lines
 from evals.datasets.revisions import read_spec
-from evals.datasets.selection import unsigned_changes
+from evals.datasets.selection import recording_sets, unsigned_changes
 from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Run, Signature
 from evals.services import AlreadySigned, NothingToFreeze, NotRunnable, NotTheOwner, RunConfig, freeze_version, sign_version, start_run
+from evals.services.runs import BASE_SET, SCRIPTED
 from evals.targets import TARGETS
 
 
@@ -114,15 +116,20 @@ class DatasetAdmin(KeptAdmin):
     def run_scripted(self, request: HttpRequest, queryset: QuerySet[Dataset]) -> None:
         for dataset in queryset:
             try:
-                run = self._start_scripted(request, dataset)
-                self.message_user(request, f"La {run} de {run.version} está en cola: mírala en Corridas.")
+                for run in self._start_scripted(request, dataset):
+                    words = f"La {run} de {run.version} (juego {run.recording_set}) está en cola: mírala en Corridas."
+                    self.message_user(request, words)
             except (NothingToFreeze, NotRunnable) as error:
                 self.message_user(request, str(error), messages.ERROR)
 
-    def _start_scripted(self, request: HttpRequest, dataset: Dataset) -> Run:
+    @transaction.atomic
+    def _start_scripted(self, request: HttpRequest, dataset: Dataset) -> list[Run]:
+        """A run of the set `base`; of each set where there is no `base`, as with attacks that a model obeys or resists."""
         version = freeze_version(dataset=dataset, by=request.user)  # type: ignore[arg-type]
-        config = RunConfig(target=dataset.target, queue=True)
-        return start_run(version=version, config=config, by=request.user, now=timezone.now())  # type: ignore[arg-type]
+        sets = recording_sets(dataset)
+        asked = [BASE_SET] if BASE_SET in sets or not sets else sets
+        configs = [RunConfig(model=f"{SCRIPTED}:{name}", target=dataset.target, queue=True) for name in asked]
+        return [start_run(version=version, config=config, by=request.user, now=timezone.now()) for config in configs]  # type: ignore[arg-type]
 
 
 class SigningForm(forms.Form):

@@ -213,6 +213,14 @@ def test_a_scripted_run_is_started_from_the_list_on_the_cases_as_they_are(admin_
     assert (run.version.number, run.status, run.model_kind, str(run.created_by)) == (2, "queued", "scripted", "admin")
 
 
+def test_where_no_recording_is_base_each_set_gets_its_scripted_run(admin_client):
+    sets = [{"set": name, "text": draft_output(), "invalid": False} for name in ("obedece", "resiste")]
+    page = act(admin_client, "run_scripted", make_version([draft_row("a", recordings=sets)]).dataset)
+    assert "(juego obedece) está en cola" in page
+    assert "(juego resiste) está en cola" in page
+    assert list(Run.objects.order_by("pk").values_list("recording_set", flat=True)) == ["obedece", "resiste"]
+
+
 def test_an_expert_may_freeze_and_not_run(client):
     seed_people(with_passwords=False)
     client.force_login(User.objects.get(username="experta"))
