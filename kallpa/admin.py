@@ -1,5 +1,6 @@
 """Incidents, to read. Tokens of programs: made here, read here, revoked here; a token never changes, and its secret is shown once."""
 
+import datetime as dt
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from kallpa.models import ApiToken, Incident
 from kallpa.tokens import MAX_DAYS, MAX_NAME, create_token, revoke_token
@@ -41,16 +43,38 @@ class IncidentAdmin(ReadOnly, admin.ModelAdmin):
     ]
 
 
+def _say_moment(moment: dt.datetime) -> str:
+    return date_format(timezone.localtime(moment), "d/m/Y H:i")
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(label="Para qué es", max_length=MAX_NAME, help_text="Por ejemplo: editor de Rosa.")
     scopes = forms.MultipleChoiceField(label="Qué abre", choices=ApiToken.Scope.choices, widget=forms.CheckboxSelectMultiple)
     days = forms.IntegerField(label="Días que vale", min_value=1, max_value=MAX_DAYS, initial=90, help_text=f"De 1 a {MAX_DAYS}.")
 
 
+class StateFilter(admin.SimpleListFilter):
+    """Tokens that open, and those that no longer do."""
+
+    title, parameter_name = "estado", "estado"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("vigente", "Vigentes"), ("vencido", "Vencidos"), ("revocado", "Revocados")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> QuerySet[ApiToken]:
+        now = timezone.now()
+        wanted: dict[str, dict[str, Any]] = {
+            "vigente": {"revoked_at": None, "expires_at__gt": now},
+            "vencido": {"revoked_at": None, "expires_at__lte": now},
+            "revocado": {"revoked_at__isnull": False},
+        }
+        return queryset.filter(**wanted.get(self.value() or "", {}))
+
+
 @admin.register(ApiToken)
 class ApiTokenAdmin(admin.ModelAdmin):
-    list_display = ["name", "prefix", "opens", "owner", "created_at", "expires_at", "last_used_at", "state"]
-    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "owner"]
+    list_display = ["name", "prefix", "state", "opens", "owner", "ends", "last_use"]
+    list_filter = [StateFilter, ("owner", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["owner"]
     search_fields = ["name", "prefix"]
     fields = ["name", "prefix", "opens", "owner", "created_at", "expires_at", "revoked_at", "last_used_at"]
@@ -92,6 +116,14 @@ class ApiTokenAdmin(admin.ModelAdmin):
     @admin.display(description="abre")
     def opens(self, token: ApiToken) -> str:
         return ", ".join(ApiToken.Scope(scope).label for scope in token.scopes)
+
+    @admin.display(description="vence", ordering="expires_at")
+    def ends(self, token: ApiToken) -> str:
+        return _say_moment(token.expires_at)
+
+    @admin.display(description="último uso", ordering="last_used_at")
+    def last_use(self, token: ApiToken) -> str:
+        return _say_moment(token.last_used_at) if token.last_used_at else "sin usar"
 
     @admin.display(description="estado")
     def state(self, token: ApiToken) -> str:

@@ -17,6 +17,7 @@ def test_it_shows_each_message_and_what_came_back(
     court: Court, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", address_of_the_test_database())
+    monkeypatch.setenv("LOG_LEVEL", "DEBUG")  # on stderr: a line of it among the messages would be no JSON
     call_command("mcp_demo")
     shown = capsys.readouterr().out
     asked = re.findall(r"^--> ([a-z_]+/[a-z_]+) ", shown, re.MULTILINE)

@@ -31,7 +31,7 @@ def make_token(*scopes: str) -> NewToken:
     return create_token(name="editor", scopes=scopes, owner=owner, days=1, now=timezone.now())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Where this process serves it, so that a control can take a protection away."""
     with serving(http_app(host="127.0.0.1")) as port:
@@ -139,6 +139,28 @@ def test_what_it_does_not_offer_is_an_error_with_the_protocols_code(
 ) -> None:
     answer = enter(port, token.secret, message)
     assert (answer[0], answer[1]["error"]["code"]) == (status, code)
+
+
+def test_a_client_that_can_ask_nobody_is_told_what_is_missing(port: int, token: NewToken, court: Court) -> None:
+    status, answer = enter(port, token.secret, ask("tools/call", name="get_availability", arguments={"courtId": court.pk}))
+    result = answer["result"]
+    assert (status, result["isError"], result["content"][0]["text"]) == (200, True, "Falta la fecha: date, como AAAA-MM-DD.")
+
+
+@pytest.mark.parametrize("given", [{"action": "decline"}, {"action": "cancel"}])
+def test_a_person_who_gives_no_date_is_not_asked_again(port: int, token: NewToken, court: Court, given: dict[str, str]) -> None:
+    asked = ask("tools/call", name="get_availability", arguments={"courtId": court.pk}, inputResponses={"date": given})
+    _, answer = enter(port, token.secret, asked)
+    assert answer["result"]["content"][0]["text"] == "La persona no dio la fecha, así que no se consultó nada."
+
+
+def test_what_a_person_gives_is_checked_as_what_a_model_gives(port: int, token: NewToken, court: Court) -> None:
+    for content, sentence in (({"date": "ayer"}, "«ayer» no es una fecha"), ({}, "Falta la fecha"), ({"date": 7}, "«7» no es una fecha")):
+        given = {"date": {"action": "accept", "content": content}}
+        asked = ask("tools/call", name="get_availability", arguments={"courtId": court.pk}, inputResponses=given)
+        _, answer = enter(port, token.secret, asked)
+        assert answer["result"]["isError"]
+        assert sentence in answer["result"]["content"][0]["text"]
 
 
 def test_a_fault_of_ours_says_nothing_of_itself(

@@ -1,5 +1,6 @@
 """Tokens in the admin: the secret is in one answer, and only who may does anything."""
 
+import datetime as dt
 import json
 import re
 
@@ -13,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from kallpa.models import ApiToken
-from kallpa.tokens import create_token, find_token
+from kallpa.tokens import create_token, find_token, revoke_token
 
 LIST = reverse("admin:kallpa_apitoken_changelist")
 ADD = reverse("admin:kallpa_apitoken_add")
@@ -96,6 +97,17 @@ def test_who_only_reads_does_not_revoke(token: ApiToken) -> None:
     revoke(reader, token)
     token.refresh_from_db()
     assert token.revoked_at is None
+
+
+@pytest.mark.parametrize(("wanted", "shown"), [("vigente", "uno"), ("vencido", "dos"), ("revocado", "tres")])
+def test_the_list_tells_those_that_open_from_the_others(wanted: str, shown: str) -> None:
+    owner, now = User.objects.create_user("rosa"), timezone.now()
+    create_token(name="uno", scopes=["mcp"], owner=owner, days=90, now=now)
+    create_token(name="dos", scopes=["mcp"], owner=owner, days=1, now=now - dt.timedelta(days=2))
+    revoke_token(token=create_token(name="tres", scopes=["mcp"], owner=owner, days=90, now=now).row, now=now)
+    page = log_in("view_apitoken").get(LIST, {"estado": wanted}).content.decode()
+    assert re.findall(r'class="field-state[^"]*">(\w+)<', page) == [wanted]
+    assert re.findall(r">(uno|dos|tres)<", page) == [shown]
 
 
 def test_the_list_costs_the_same_however_long(token: ApiToken, django_assert_max_num_queries) -> None:
