@@ -1,6 +1,7 @@
 """Compound reads of the desk."""
 
 from evals.selectors.figures import aggregates_of, gate_facts, stored_aggregates
+from evals.selectors.health import health_of, health_of_version, health_report, live_facts
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, policy_of, progress_of, runs_that_need_help
@@ -11,7 +12,11 @@ __all__ = [
     "baseline_for",
     "baseline_run",
     "gate_facts",
+    "health_of",
+    "health_of_version",
+    "health_report",
     "is_dead",
+    "live_facts",
     "measure_mentions",
     "policy_of",
     "progress_of",

@@ -5,8 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from evals.management.lookups import find_dataset, find_user
-from evals.models import Dataset, DatasetVersion
+from evals.management.lookups import find_dataset, find_user, find_version
 from evals.releases import ExitCode
 from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, sign_version
 
@@ -26,18 +25,10 @@ class Command(BaseCommand):
         parser.add_argument("--reason", required=True, help="por qué esta versión es el examen, en una frase")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        version = _find_version(find_dataset(options["dataset"]), options["version"])
+        version = find_version(find_dataset(options["dataset"]), options["version"])
         user = find_user(options["as_user"])
         try:
             signature = sign_version(version=version, by=user, reason=options["reason"], now=timezone.now())
         except (NotTheOwner, ReasonMissing, AlreadySigned) as error:
             raise CommandError(str(error), returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{signature}, huella {signature.content_hash[:12]}.")
-
-
-def _find_version(dataset: Dataset, number: int) -> DatasetVersion:
-    version = dataset.versions.filter(number=number).first()
-    if version is None:
-        known = ", ".join(str(each) for each in dataset.versions.values_list("number", flat=True)) or "ninguna"
-        raise CommandError(f"{dataset} no tiene la versión {number}. Existen: {known}.", returncode=ExitCode.MISUSED)
-    return version
