@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from kallpa.models import ApiToken, Incident
 from kallpa.tokens import MAX_DAYS, MAX_NAME, create_token, revoke_token
@@ -30,17 +31,48 @@ class ReadOnly:
         return False
 
 
+COUNTED = {"streak": "fallas seguidas", "failures": "fallas en la ventana", "calls": "llamadas en la ventana"}
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "estado"
+    parameter_name = "estado"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("abierto", "abierto"), ("terminado", "terminado")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Incident]) -> QuerySet[Incident]:
+        return queryset.filter(closed_at__isnull=self.value() == "abierto") if self.value() in ("abierto", "terminado") else queryset
+
+
 @admin.register(Incident)
 class IncidentAdmin(ReadOnly, admin.ModelAdmin):
-    list_display = ["opened_at", "closed_at", "kind", "subject", "cause", "detail", "signs"]
-    list_filter = [("closed_at", admin.EmptyFieldListFilter), "kind", "cause"]
+    list_display = ["__str__", "why", "since", "until", "signs"]
+    list_filter = [StateFilter, "kind", "cause"]
+    show_facets = admin.ShowFacets.NEVER
     search_fields = ["subject"]
     date_hierarchy = "opened_at"
     fieldsets = [
-        (None, {"fields": ["kind", "subject", "cause", "detail", "opened_at", "closed_at"]}),
-        ("Señales", {"fields": ["counts", "signs", "last_sign_at"]}),
+        (None, {"fields": ["kind", "subject", "why", "since", "until"]}),
+        ("Señales", {"fields": ["counted", "signs", "last_sign_at"]}),
         ("Avisos por correo y webhook", {"fields": ["opening_told_at", "closing_told_at"]}),
     ]
+
+    @admin.display(description="por qué", ordering="cause")
+    def why(self, incident: Incident) -> str:
+        return f"{incident.detail} ({incident.cause})" if incident.detail else incident.cause
+
+    @admin.display(description="desde", ordering="opened_at")
+    def since(self, incident: Incident) -> str:
+        return f"{localtime(incident.opened_at):%d/%m/%Y %H:%M}"
+
+    @admin.display(description="hasta", ordering="closed_at")
+    def until(self, incident: Incident) -> str:
+        return f"{localtime(incident.closed_at):%d/%m/%Y %H:%M}" if incident.closed_at else "sigue abierto"
+
+    @admin.display(description="al abrirse")
+    def counted(self, incident: Incident) -> str:
+        return ", ".join(f"{COUNTED.get(name, name)}: {count}" for name, count in incident.counts.items()) or "—"
 
 
 def _say_moment(moment: dt.datetime) -> str:

@@ -84,6 +84,25 @@ def test_the_list_is_to_read() -> None:
     assert staff().get(LIST).status_code == 403
 
 
+def test_the_list_says_what_why_and_until_when() -> None:
+    see("uno")
+    see("dos")
+    close_incident(Incident.Kind.MODEL, "uno", now=NOW + dt.timedelta(minutes=4))
+    browser = staff("view_incident")
+    pages = {state: browser.get(f"{LIST}?estado={state}").content.decode() for state in ("abierto", "terminado")}
+    assert "Modelo caído: dos</a>" in pages["abierto"]
+    assert "sigue abierto" in pages["abierto"]
+    assert "Modelo caído: uno</a>" in pages["terminado"]
+    assert "09/03/2026 10:04" in pages["terminado"]
+    assert "Modelo caído: dos</a>" not in pages["terminado"]
+
+
+def test_one_says_what_was_counted() -> None:
+    open_incident(Incident.Kind.MODEL, "uno", Sign("auth", counts={"streak": 5, "calls": 7}), now=NOW)
+    page = staff("view_incident").get(f"{LIST}{Incident.objects.get().pk}/change/").content.decode()
+    assert "fallas seguidas: 5, llamadas en la ventana: 7" in page
+
+
 @pytest.mark.parametrize("rows", [20, 2_000])
 def test_the_list_takes_as_many_queries_for_many_rows(rows: int, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     Incident.objects.bulk_create(
