@@ -67,3 +67,4 @@ class RunReport:
     rows: tuple[ReportRow, ...] = ()
     changed_between_repetitions: tuple[str, ...] = ()
     rules: RulesFigures | None = None
+    budget_reached: str = ""  # of a run that a budget stopped: "run" or "day"

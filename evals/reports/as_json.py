@@ -25,6 +25,7 @@ FACTS = (
     "commit",
     "recording_set",
     "status",
+    "budget_reached",
     "expected",
     "measured",
     "errors",

@@ -59,6 +59,7 @@ def report_without_rows(run: Run) -> RunReport:
         policy=policy_from_row(run.policy),
         verdict=verdict_from_row(scoring.verdict),
         rules=rules_beside(run),
+        budget_reached=run.budget_reached if run.status == Run.Status.OVER_BUDGET else "",
     )
 
 

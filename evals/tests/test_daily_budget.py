@@ -130,13 +130,15 @@ def test_the_command_names_the_budget_that_ran_out(settings: Any, provider: Loop
     said = {}
     for name, daily, words in (("day", 0, ()), ("run", 50, ("--max-cost", "0.000001"))):
         settings.EVALS_DAILY_BUDGET_USD = daily
-        told = StringIO()
+        out, told = StringIO(), StringIO()
         with pytest.raises(SystemExit) as left:
-            call_command("eval_run", version.dataset.slug, "--model", MODEL, *words, stdout=StringIO(), stderr=told)
+            call_command("eval_run", version.dataset.slug, "--model", MODEL, *words, stdout=out, stderr=told)
         assert left.value.code == 4
-        said[name] = told.getvalue()
+        said[name] = " ".join((out.getvalue() + told.getvalue()).split())
     assert "del día para todas las corridas, EVALS_DAILY_BUDGET_USD=0." in said["day"]
+    assert "sin presupuesto para el día, entre todas las corridas" in said["day"]
     assert "Se acabó el presupuesto de la corrida." in said["run"]
+    assert "sin presupuesto para la corrida" in said["run"]
     assert "--max-cost" in said["run"]
     assert "--max-cost" not in said["day"]
     assert provider.calls == []
