@@ -34,7 +34,7 @@ class ReadOnly:
 COUNTED = {"streak": "fallas seguidas", "failures": "fallas en la ventana", "calls": "llamadas en la ventana"}
 
 
-class StateFilter(admin.SimpleListFilter):
+class OpenFilter(admin.SimpleListFilter):
     title = "estado"
     parameter_name = "estado"
 
@@ -48,7 +48,7 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(Incident)
 class IncidentAdmin(ReadOnly, admin.ModelAdmin):
     list_display = ["__str__", "why", "since", "until", "signs"]
-    list_filter = [StateFilter, "kind", "cause"]
+    list_filter = [OpenFilter, "kind", "cause"]
     show_facets = admin.ShowFacets.NEVER
     search_fields = ["subject"]
     date_hierarchy = "opened_at"
