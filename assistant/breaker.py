@@ -29,12 +29,13 @@ from assistant.llm import (
 )
 from kallpa import circuits, counters
 from kallpa.counters import CountersDown
-from kallpa.incidents import Sign, close_incident, open_incident, open_incidents
+from kallpa.incidents import Sign, close_incident, end_silent, open_incident, open_incidents
 from kallpa.models import Incident
 
 logger = logging.getLogger(__name__)
 
 SHARE, LEAST_CALLS = 0.5, 10
+SILENT_AFTER = dt.timedelta(days=1)
 # Waiting may mend these; the others stay until somebody mends a setting or our code.
 PASSING = (ModelTimeout, ModelRateLimited, ModelServerError, ModelUnreachable, ModelBadResponse, ModelResponseTooLarge)
 LASTING = (ModelAuthError, ModelBadRequest, ModelAddressRefused)
@@ -122,6 +123,11 @@ class Circuit:
                 circuits.adopt(self.name, circuits.Opening(int(incident.last_sign_at.timestamp() * 1_000), incident.cause))
             except CountersDown:
                 return
+
+
+def end_silent_alarms(*, now: dt.datetime) -> int:
+    """Ends the incidents of models that nobody has asked for a day, such as one that another replaced; says how many."""
+    return end_silent(Incident.Kind.MODEL, since=now - SILENT_AFTER, now=now)
 
 
 def circuit_of(model: Model) -> Circuit | None:

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from assistant import agent_runs, ledger, services
+from assistant import agent_runs, breaker, ledger, services
 from assistant.canary import send_canary
 
 
@@ -29,3 +29,9 @@ def canary() -> None:
 def prune_calls() -> None:
     """Deletes the calls of the ledger that are older than the settings allow."""
     ledger.prune_calls(now=timezone.now())
+
+
+@shared_task
+def end_silent_alarms() -> None:
+    """Ends the incidents of models that nobody asks any more."""
+    breaker.end_silent_alarms(now=timezone.now())

@@ -15,8 +15,9 @@ from assistant.llm import Model
 from evals.grading import Failure
 from evals.in_flight import Claimed
 from evals.models import Run
+from evals.selectors import find_outage, outage_of
 from evals.values import Outcome
-from kallpa.circuits import Opening, is_due
+from kallpa.circuits import is_due
 
 LOOK_EVERY_S = 0.5
 
@@ -76,17 +77,6 @@ class Watch:
         """While a lasting failure keeps the circuit open the run goes on, and each of its rows is a probe."""
         opening = circuit.find_opening()
         circuit.note_success(probe=row.is_probe or (opening is not None and opening.cause not in PASSING_CAUSES), now=now)
-
-
-def find_outage(circuit: Circuit) -> Opening | None:
-    """What pauses a run: an open circuit, and a cause that may pass."""
-    opening = circuit.find_opening()
-    return opening if opening and opening.cause in PASSING_CAUSES else None
-
-
-def outage_of(run: Run) -> Opening | None:
-    """What this run waits for, if it does."""
-    return find_outage(Circuit(run.model_name, run.server)) if run.model_kind == Run.Kind.REAL else None
 
 
 class Patience:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from evals.checkout import same_commit
 from evals.datasets.selection import latest_version
 from evals.models import Dataset, Run, Scoring
-from evals.selectors import is_dead, policy_of
+from evals.selectors import is_dead, outage_of, policy_of
 from evals.values import Decision, ModelKind, policy_from_row, verdict_from_row
 
 DEAD_AFTER = timedelta(minutes=5)
@@ -87,8 +87,7 @@ def _judge_kind(kind: ModelKind, of_commit: list[Run], runs: QuerySet[Run], *, m
 
 def _judge_run(run: Run, *, max_age: timedelta | None, now: datetime) -> Answer:
     if run.status != Run.Status.FINISHED or run.finished_at is None:
-        words = "parece muerta: nadie trabaja en ella" if is_dead(run, now=now, grace=DEAD_AFTER) else OPEN_WORDS[Run.Status(run.status)]
-        return Answer(ExitCode.INCOMPLETE, f"La última corrida de este commit ({run.pk}) {words}.")
+        return Answer(ExitCode.INCOMPLETE, f"La última corrida de este commit ({run.pk}) {_say_open(run, now)}.")
     if not hasattr(run.version, "signature"):
         return Answer(ExitCode.INCOMPLETE, f"La corrida {run.pk} usó {run.version}, que nadie ha firmado.")
     signed = latest_version(run.version.dataset, signed=True)
@@ -100,6 +99,13 @@ def _judge_run(run: Run, *, max_age: timedelta | None, now: datetime) -> Answer:
         days = (now - run.created_at).days
         return Answer(ExitCode.INCOMPLETE, f"La corrida {run.pk} tiene {days} días y el máximo es {max_age.days}: hay que correr de nuevo.")
     return _read_verdict(run)
+
+
+def _say_open(run: Run, now: datetime) -> str:
+    outage = outage_of(run) if run.status in (Run.Status.QUEUED, Run.Status.RUNNING) else None
+    if outage:
+        return f"espera a que el modelo responda ({outage.cause})"
+    return "parece muerta: nadie trabaja en ella" if is_dead(run, now=now, grace=DEAD_AFTER) else OPEN_WORDS[Run.Status(run.status)]
 
 
 def _read_verdict(run: Run) -> Answer:

@@ -12,9 +12,9 @@ from kombu.exceptions import OperationalError
 from assistant.llm import ModelError
 from evals.claims import interrupt_run
 from evals.models import Result, Run
-from evals.outages import Patience, outage_of
+from evals.outages import Patience
 from evals.runner import Surroundings, WrongHelper, work
-from evals.selectors import runs_that_need_help
+from evals.selectors import outage_of, runs_that_need_help
 
 logger = logging.getLogger(__name__)
 

@@ -72,7 +72,7 @@ class IncidentAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description="al abrirse")
     def counted(self, incident: Incident) -> str:
-        return ", ".join(f"{COUNTED.get(name, name)}: {count}" for name, count in incident.counts.items()) or "—"
+        return ", ".join(f"{words}: {incident.counts[name]}" for name, words in COUNTED.items() if name in incident.counts) or "—"
 
 
 def _say_moment(moment: dt.datetime) -> str:

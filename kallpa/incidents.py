@@ -51,6 +51,12 @@ def close_incident(kind: Incident.Kind, subject: str, *, now: dt.datetime) -> bo
     return True
 
 
+def end_silent(kind: Incident.Kind, *, since: dt.datetime, now: dt.datetime) -> int:
+    """Ends what has given no sign since then, and says how many those were: nobody tries it any more."""
+    silent = open_incidents().filter(kind=kind, last_sign_at__lt=since).values_list("subject", flat=True)
+    return sum(close_incident(kind, subject, now=now) for subject in list(silent))
+
+
 def _add_sign(kind: Incident.Kind, subject: str, now: dt.datetime) -> bool:
     """False when none is open. Looks before it writes: most often there is nothing to write."""
     found = open_incidents().filter(kind=kind, subject=subject)

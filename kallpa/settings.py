@@ -259,6 +259,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))},
     "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
+    "end-silent-alarms": {"task": "assistant.tasks.end_silent_alarms", "schedule": 3600.0},
     "prune-interactions": {"task": "assistant.tasks.prune_interactions", "schedule": 3600.0},
     "prune-agent-runs": {"task": "assistant.tasks.prune_agent_runs", "schedule": 3600.0},
     "prune-calls": {"task": "assistant.tasks.prune_calls", "schedule": 3600.0},

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.breaker import Breaker, CircuitOpen, circuit_of
+from assistant.breaker import Breaker, Circuit, CircuitOpen, circuit_of, end_silent_alarms
 from assistant.limits import BudgetReached, CountersClosed, TooManyAtOnce
 from assistant.llm import Model, ModelError, ModelNotConfigured, ModelRequest, ModelTimeout
 from assistant.llm.absent import AbsentModel
@@ -175,6 +175,16 @@ def test_an_incident_that_cannot_be_written_spoils_no_answer(
     monkeypatch.setattr("assistant.breaker.close_incident", refuse)
     call(provider_from_settings(), now)
     assert "an incident could not be written" in caplog.text
+
+
+def test_the_incident_of_a_model_that_nobody_asks_any_more_ends_after_a_day(now: dt.datetime) -> None:
+    replaced, asked = Circuit("viejo", "modelos.example"), Circuit("nuevo", "modelos.example")
+    for circuit in (replaced, asked):
+        circuit.alarm("auth", "El servidor del modelo rechazó la clave", now=now, counts={})
+    asked.alarm("auth", "El servidor del modelo rechazó la clave", now=now + dt.timedelta(hours=20), counts={})
+    assert end_silent_alarms(now=now + dt.timedelta(hours=23)) == 0
+    assert end_silent_alarms(now=now + dt.timedelta(hours=25)) == 1
+    assert list(Incident.objects.filter(closed_at=None).values_list("subject", flat=True)) == ["nuevo en modelos.example"]
 
 
 def call(model: Model, now: dt.datetime) -> None:

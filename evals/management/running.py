@@ -20,11 +20,11 @@ from django.db.models import Min
 from django.utils import timezone
 
 from evals.models import Run
-from evals.outages import Patience, outage_of
+from evals.outages import Patience
 from evals.releases import ExitCode
 from evals.reports import RunReport, as_json, junit, markdown, text
 from evals.runner import Surroundings, WrongHelper, work
-from evals.selectors import progress_of, report_of
+from evals.selectors import outage_of, progress_of, report_of
 from evals.services import interrupt_run
 from evals.values import Decision
 

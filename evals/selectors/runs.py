@@ -4,9 +4,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from assistant.breaker import PASSING_CAUSES, Circuit
 from evals.models import Dataset, GatePolicy, Result, Run, Scoring
 from evals.selectors.figures import stored_aggregates
 from evals.values import Aggregate, Decision, Policy, Threshold
+from kallpa.circuits import Opening
 
 
 def policy_of(dataset: Dataset) -> Policy | None:
@@ -56,6 +58,17 @@ def is_dead(run: Run, *, now: datetime, grace: timedelta) -> bool:
         return False
     alive = run.results.filter(Q(lease_until__gte=now) | Q(finished_at__gte=now - grace))
     return not alive.exists() and now - run.created_at > grace
+
+
+def find_outage(circuit: Circuit) -> Opening | None:
+    """What pauses a run: an open circuit, and a cause that may pass."""
+    opening = circuit.find_opening()
+    return opening if opening and opening.cause in PASSING_CAUSES else None
+
+
+def outage_of(run: Run) -> Opening | None:
+    """What this run waits for, if it does."""
+    return find_outage(Circuit(run.model_name, run.server)) if run.model_kind == Run.Kind.REAL else None
 
 
 def runs_that_need_help(now: datetime) -> QuerySet[Run]:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import threading
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -189,17 +190,26 @@ def test_what_waiting_does_not_mend_pauses_nothing(
     assert Incident.objects.get().cause == cause  # and yet it is told
 
 
-def test_a_new_process_knows_of_the_outage_from_the_database(answer: Provider, provider: LoopbackProvider, clock: SteppingClock) -> None:
-    from django.core.cache import cache
-
+def test_a_new_process_knows_of_the_outage_from_the_database(
+    answer: Provider, provider: LoopbackProvider, clock: SteppingClock, settings: Any
+) -> None:
     answer.dead = 10**6
     run = help_with(start(40), clock)
     began = len(provider.calls)
-    cache.clear()  # as a process with a memory of its own begins
+    settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid.uuid4().hex}}  # with a memory of its own
     clock.step(31)
     help_with(run, clock)
     assert len(provider.calls) == began + 1
     assert statuses(run) == {"pending": 40}
+
+
+def test_the_gate_says_that_a_run_waits_for_its_model(answer: Provider, provider: LoopbackProvider, clock: SteppingClock) -> None:
+    answer.dead = 10**6
+    version = make_version(rows_of(40), needs_scripted=False, needs_real=True)
+    run = help_with(new_run(version, model="prueba", purpose="release", commit="abc1234"), clock)
+    gate = judge_release(version.dataset, commit="abc1234", max_age=None, now=dt.datetime.now(dt.UTC))
+    sentence = f"La última corrida de este commit ({run.pk}) espera a que el modelo responda (server-error)."
+    assert (gate.code, gate.sentence) == (ExitCode.INCOMPLETE, sentence)
 
 
 # --- Commands and helpers in the background -------------------------------------------------------------------------------

@@ -148,3 +148,16 @@ def test_a_broker_that_does_not_answer_leaves_the_telling_to_this_process(settin
     see()
     wait_for_alerts()
     assert len(mail.outbox) == 1
+
+
+def test_with_a_broker_a_worker_tells_and_its_message_holds_an_id_alone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[object, ...]] = []
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(tasks.send_alert, "delay", lambda *args: sent.append(args))
+    see()
+    end()
+    incident = Incident.objects.get()
+    assert sent == [(incident.pk, "opened"), (incident.pk, "closed")]
+    for message in sent:
+        tasks.send_alert(*message)
+    assert [letter.subject for letter in mail.outbox] == [f"[Kallpa] Modelo caído: {MODEL}", f"[Kallpa] Terminó: Modelo caído: {MODEL}"]
