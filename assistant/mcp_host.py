@@ -124,10 +124,10 @@ def _converse(server: PinnedServer, talk: Callable[[Client], Awaitable[Said]]) -
     try:
         outcome = anyio.run(_connect_and_talk, server, talk)
     except (MCPError, OSError, TimeoutError, ValidationError, ExceptionGroup) as error:
-        if isinstance(cause := _first_cause(error), AddressRefused):
+        if isinstance(error, ExceptionGroup) and error.subgroup(AddressRefused):
             raise ServerRefused(f"La dirección del servidor MCP «{server.name}» no está permitida: {AT_SETTINGS}.") from None
-        logger.warning("mcp server %s does not answer: %s", server.name, type(cause).__name__)
-        raise ServerUnreachable(f"El servidor MCP «{server.name}» no responde.") from None
+        logger.warning("mcp server %s does not answer: %s", server.name, type(_first_cause(error)).__name__)
+        raise ServerUnreachable(f"El servidor MCP «{server.name}» no responde, o responde con un error.") from None
     if isinstance(outcome, McpProblem):
         logger.error("mcp server refused: %s", outcome)
         raise outcome

@@ -57,6 +57,21 @@ def test_it_posts_json_and_returns_status_headers_and_body() -> None:
     assert b"accept-encoding: identity" in head.lower()
 
 
+@pytest.mark.parametrize(("asked", "sent"), [({}, b"application/json"), ({"Accept": "text/event-stream"}, b"text/event-stream")])
+def test_the_caller_may_accept_more_and_choose_no_other_header_of_ours(asked: dict[str, str], sent: bytes) -> None:
+    chosen = {**asked, "Host": "elsewhere.example", "User-Agent": "other", "Accept-Encoding": "gzip", "Content-Length": "9"}
+    with RawServer(say(OK)) as server, client_for(server) as client:
+        client.post_json(server.url(), {}, headers=chosen, deadline=Deadline(5), max_bytes=10_000)
+    lines = server.requests[0].partition(b"\r\n\r\n")[0].lower().split(b"\r\n")[1:]
+    assert sorted(line for line in lines if not line.startswith(b"host: 127.0.0.1:")) == [
+        b"accept-encoding: identity",
+        b"accept: " + sent,
+        b"content-length: 2",
+        b"content-type: application/json",
+        b"user-agent: kallpa",
+    ]
+
+
 def test_a_lone_surrogate_in_the_text_can_be_sent() -> None:
     with RawServer(say(OK)) as server, client_for(server) as client:
         assert post(client, server.url(), payload={"text": "\ud800"}).status == 200
