@@ -13,6 +13,7 @@ from kallpa.tests.processes import address_of_the_test_database
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.faults
 def test_it_shows_each_message_and_what_came_back(
     court: Court, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
