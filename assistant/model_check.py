@@ -168,10 +168,10 @@ def _costs_little(check: Check) -> Answer:
     typical, largest = _ask_typical(check), check.usages["largest"]
     name = check.model.name
     cost, worst = (cost_micro_usd(name, usage) for usage in (typical, largest))
-    counted = f"{typical.input_tokens:,} tokens de entrada y {typical.output_tokens:,} de salida, {_say_origin(typical)}"
+    counted = f"{typical.input_tokens:,} tokens de entrada y {typical.output_tokens:,} de salida cada uno, {_say_origin(typical)}"
     price = "" if cost.price_known else " No conocemos su precio: se contó como el modelo más caro que conocemos."
     usd, most = _usd_per_thousand(cost.micro_usd), _usd_per_thousand(worst.micro_usd)
-    sentence = f"{PER:,} pedidos típicos cuestan USD {usd} ({counted} cada uno), y de los más grandes USD {most}.{price}"
+    sentence = f"{PER:,} pedidos típicos cuestan USD {usd} ({counted}), y de los más grandes USD {most}.{price}"
     question = f"¿Cuánto cuestan {PER:,} pedidos?"
     if check.most_usd is not None and usd > check.most_usd:
         return Answer(question, False, f"Demasiado, el límite es USD {check.most_usd}: {sentence}")

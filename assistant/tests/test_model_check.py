@@ -63,7 +63,7 @@ def test_a_model_that_does_answers_the_three_questions_in_order(settings: Any) -
     assert lines[2] == "1. ¿Pide herramientas? Sí: pidió get_availability con argumentos válidos."
     assert "Sí: hacen falta 3,200 tokens (3,000 de pedido y 200 de respuesta) y su contexto es de 128,000." in lines[3]
     # 500 x 0.15 + 20 x 0.60 = 87 micro-USD; 3,000 x 0.15 + 20 x 0.60 = 462
-    assert "1,000 pedidos típicos cuestan USD 0.09 (500 tokens de entrada y 20 de salida, medidos cada uno)" in lines[4]
+    assert "1,000 pedidos típicos cuestan USD 0.09 (500 tokens de entrada y 20 de salida cada uno, medidos)" in lines[4]
     assert "de los más grandes USD 0.46." in lines[4]
     assert ["tools" in call.payload for call in calls] == [True, False, False]
 

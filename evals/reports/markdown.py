@@ -11,9 +11,8 @@ from evals.reports.wording import (
     Line,
     error_lines,
     failed_lines,
-    public_names,
+    say_changes,
     say_facts,
-    say_keys,
     say_verdict,
     verdict_reasons,
 )
@@ -37,7 +36,7 @@ def render(report: RunReport) -> str:
         [f"- {escape(line)}" for line in say_operations(report)],
         _list("No salieron como se esperaba", failed_lines(report)),
         _list("Sin respuesta", error_lines(report)),
-        _changes(report),
+        [escape(say_changes(report))],
         [f"<sub>{'<br>'.join(escape(fact) for fact in say_facts(report))}</sub>"],
     )
     return "\n\n".join("\n".join(lines) for lines in blocks if any(lines)) + "\n"
@@ -63,10 +62,3 @@ def _list(title: str, lines: Sequence[Line]) -> list[str]:
     rest = len(lines) - len(shown)
     more = [f"- … y {rest} más"] if rest else []
     return [f"<details><summary>{title}: {len(lines)}</summary>", "", *shown, *more, "", "</details>"]
-
-
-def _changes(report: RunReport) -> list[str]:
-    changed = report.changed_between_repetitions
-    if not changed:
-        return []
-    return [f"Cambian entre repeticiones ({len(changed)}): {escape(say_keys(changed, public_names(report.rows), SHOWN_AT_MOST))}"]

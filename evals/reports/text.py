@@ -1,7 +1,7 @@
 """The report on a terminal, 80 columns wide."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from evals.reports import RunReport
 from evals.reports.figures import MetricLine, metric_lines, say_correct, say_operations, say_resolution, say_rules
@@ -10,9 +10,8 @@ from evals.reports.wording import (
     Line,
     error_lines,
     failed_lines,
-    public_names,
+    say_changes,
     say_facts,
-    say_keys,
     say_verdict,
     verdict_reasons,
 )
@@ -30,7 +29,7 @@ def render(report: RunReport) -> str:
         [_wrap(say_resolution(report), "", "")],
         _list("No salieron como se esperaba", failed_lines(report)),
         _list("Sin respuesta", error_lines(report)),
-        _changes(report),
+        [_wrap(say_changes(report), "", "  ")],
     )
     return "\n\n".join("\n".join(lines) for lines in blocks if any(lines)) + "\n"
 
@@ -65,10 +64,3 @@ def _list(title: str, lines: Sequence[Line]) -> list[str]:
     shown = [_wrap(f"{line.name}: {line.text}", "  ", "      ") for line in lines[:SHOWN_AT_MOST]]
     rest = len(lines) - len(shown)
     return [f"{title}:", *shown, *([f"  … y {rest} más"] if rest else [])]
-
-
-def _changes(report: RunReport) -> Iterable[str]:
-    changed = report.changed_between_repetitions
-    if not changed:
-        return []
-    return [_wrap(f"Cambian entre repeticiones ({len(changed)}): {say_keys(changed, public_names(report.rows), SHOWN_AT_MOST)}", "", "  ")]

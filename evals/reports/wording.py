@@ -93,6 +93,14 @@ def say_facts(report: RunReport) -> list[str]:
     ]
 
 
+def say_changes(report: RunReport) -> str:
+    """Which cases did not come out the same in every repetition, or that all did; empty where nothing was repeated."""
+    changed = report.changed_between_repetitions
+    if changed:
+        return f"Cambian entre repeticiones ({len(changed)}): {say_keys(changed, public_names(report.rows), SHOWN_AT_MOST)}"
+    return "Ningún caso cambió entre repeticiones." if report.repetitions > 1 and report.measured else ""
+
+
 def name_row(row: ReportRow, report: RunReport, names: Mapping[str, str]) -> str:
     """`ambigua-7`, or `ambigua-7 #2` in a run with repetitions."""
     name = names.get(row.key, row.key)

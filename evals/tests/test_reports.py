@@ -185,6 +185,13 @@ def test_repetitions_are_told_apart_and_changes_are_named():
     assert "3 repeticiones" in shown
 
 
+@pytest.mark.parametrize("render", [text.render, markdown.render])
+def test_repetitions_that_all_said_the_same_are_told_and_a_single_one_is_not(render):
+    assert "Ningún caso cambió entre repeticiones." in render(replace(REPORT, repetitions=3))
+    assert "repeticiones." not in render(REPORT)
+    assert "repeticiones." not in render(replace(REPORT, repetitions=3, measured=0))
+
+
 def test_the_reasons_name_their_cases_up_to_a_point():
     verdict = Verdict(Decision.FAIL, (Reason(Decision.FAIL, "Falló.", "blocking_passed", tuple("abcdefg")),))
     assert "  - Falló. Casos: a, b, c, d, e y 2 más." in text.render(replace(REPORT, verdict=verdict))
