@@ -98,7 +98,7 @@ def say_changes(report: RunReport) -> str:
     changed = report.changed_between_repetitions
     if changed:
         return f"Cambian entre repeticiones ({len(changed)}): {say_keys(changed, public_names(report.rows), SHOWN_AT_MOST)}"
-    return "Ningún caso cambió entre repeticiones." if report.repetitions > 1 and report.measured else ""
+    return "Ningún caso cambió de resultado entre repeticiones." if report.repetitions > 1 and report.measured else ""
 
 
 def name_row(row: ReportRow, report: RunReport, names: Mapping[str, str]) -> str:

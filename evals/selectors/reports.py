@@ -108,11 +108,11 @@ def _row_status(result: Result, marks: Mapping[str, Mark]) -> Any:
 
 
 def _changed_between_repetitions(run: Run) -> tuple[str, ...]:
-    """Keys of the cases whose outcome was not the same in every repetition."""
+    """Keys of the cases whose kind of outcome, draft or reason was not the same in every repetition; words of a question may differ."""
     if run.repetitions == 1:
         return ()
     seen: dict[str, set[str]] = defaultdict(set)
     done = run.results.filter(status=Result.Status.DONE).annotate(key=KeyTextTransform("key", "revision__traits"))
-    for key, kind, draft in done.values_list("key", "outcome_kind", "outcome__draft").iterator():
-        seen[key].add(f"{kind} {sorted((draft or {}).items())}")
+    for key, kind, draft, reason in done.values_list("key", "outcome_kind", "outcome__draft", "outcome__reason").iterator():
+        seen[key].add(f"{kind} {sorted((draft or {}).items())} {reason}")
     return tuple(sorted(key for key, kinds in seen.items() if len(kinds) > 1))

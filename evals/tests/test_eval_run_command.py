@@ -239,6 +239,15 @@ def test_it_says_which_cases_changed_between_repetitions(settings: Any) -> None:
     assert "3 repeticiones" in out
 
 
+def test_an_answer_that_is_rejected_for_another_reason_has_changed(settings: Any) -> None:
+    """As a small real model did at temperature 0.7: no JSON once, cut at the length limit twice."""
+    make_version([draft_row("rota")])
+    with LoopbackProvider(lambda call: "Claro" if call.number == 1 else "{}") as provider:
+        point_at(settings, provider)
+        out = run_command("eval_run", "examen", "--model", "prueba", "--repetitions", "3", "--concurrency", "1").out
+    assert "Cambian entre repeticiones (1): rota" in out
+
+
 def test_the_same_answer_in_every_repetition_is_no_change() -> None:
     make_version([draft_row("a")])
     assert "Cambian" not in run_command("eval_run", "examen", "--repetitions", "3").out

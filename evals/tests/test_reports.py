@@ -187,7 +187,7 @@ def test_repetitions_are_told_apart_and_changes_are_named():
 
 @pytest.mark.parametrize("render", [text.render, markdown.render])
 def test_repetitions_that_all_said_the_same_are_told_and_a_single_one_is_not(render):
-    assert "Ningún caso cambió entre repeticiones." in render(replace(REPORT, repetitions=3))
+    assert "Ningún caso cambió de resultado entre repeticiones." in render(replace(REPORT, repetitions=3))
     assert "repeticiones." not in render(REPORT)
     assert "repeticiones." not in render(replace(REPORT, repetitions=3, measured=0))
 
