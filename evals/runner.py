@@ -74,9 +74,8 @@ class WrongHelper(Exception):  # noqa: N818 -- named after what it is
 
 def target_for(run: Run) -> Target:
     """The run's target, set as the run says; whether a form is asked for is in the prompt's hash, which the helper compares."""
-    return TARGETS[run.target](
-        TargetConfig(run.prompt_variant, run.temperature, run.max_tokens, now=run.created_at, json_schema=settings.LLM_JSON_SCHEMA)
-    )
+    how = TargetConfig.as_in_production(run.prompt_variant, run.temperature, run.max_tokens, run.created_at)
+    return TARGETS[run.target](how)
 
 
 class _Helper:

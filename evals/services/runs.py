@@ -232,7 +232,7 @@ def _temperature(config: RunConfig) -> float:
 
 
 def _target(config: RunConfig, *, temperature: float, now: datetime) -> Target:
-    how = TargetConfig(config.prompt_variant, temperature, settings.LLM_MAX_TOKENS, now, settings.LLM_JSON_SCHEMA)
+    how = TargetConfig.as_in_production(config.prompt_variant, temperature, settings.LLM_MAX_TOKENS, now)
     return TARGETS[config.target](how)
 
 

@@ -11,7 +11,7 @@ from assistant.pipeline import propose
 from assistant.prompts import VARIANTS, prompt_hash, render
 from assistant.prompts.answer_schema import RESPONSE_FORMAT
 from evals.targets.config import TargetConfig
-from evals.values import CaseSpec, DraftFields, Outcome, Spending
+from evals.values import CaseSpec, DraftFields, Outcome, Spending, canonical_hash
 
 VARIANT_WITH_TEAM_NAMES = "con-nombres"
 
@@ -36,6 +36,7 @@ class BookingAssistant:
             temperature=self.config.temperature,
             max_tokens=self.config.max_tokens,
             json_schema=self.config.json_schema,
+            check_mentions=self.config.check_mentions,
         )
         latency_ms = (time.perf_counter() - started) * 1000
         return Outcome(
@@ -51,7 +52,8 @@ class BookingAssistant:
         )
 
     def prompt_hash(self) -> str:
-        return prompt_hash(self.config.variant, json_schema=self.config.json_schema)
+        words = prompt_hash(self.config.variant, json_schema=self.config.json_schema)
+        return canonical_hash([words, "mentions"]) if self.config.check_mentions else words
 
     def system_prompt(self) -> str:
         return str(self._messages("")[0]["content"])
