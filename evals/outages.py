@@ -4,6 +4,7 @@ Only failures that may pass make a run wait. A key that is wrong is as wrong a m
 """
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -15,11 +16,11 @@ from assistant.llm import Model
 from evals.grading import Failure
 from evals.in_flight import Claimed
 from evals.models import Run
-from evals.selectors import find_outage, outage_of
+from evals.selectors import outage_of
 from evals.values import Outcome
-from kallpa.circuits import is_due
+from kallpa.circuits import Opening, is_due
 
-LOOK_EVERY_S = 0.5
+LOOK_EVERY_S, LOOK_GOOD_FOR_S = 0.5, 0.1
 
 Answered = tuple[Claimed, Outcome | Failure]
 
@@ -41,18 +42,20 @@ class Watch:
     def __init__(self, provider: Model | None) -> None:
         self._circuit = circuit_of(provider) if provider else None
         self.doubtful: list[tuple[Claimed, Failure]] = []
+        self._opening: Opening | None = None
+        self._look_again_at = 0.0
         if self._circuit:
             self._circuit.adopt_incident()
 
     def is_paused(self) -> bool:
-        return self._circuit is not None and find_outage(self._circuit) is not None
+        opening = self._look()
+        return opening is not None and opening.cause in PASSING_CAUSES
 
     def admit(self, rows: int, *, now: datetime) -> Admission:
         """All of them; while paused one, as the probe, when its time has come, else none."""
-        outage = find_outage(self._circuit) if self._circuit else None
-        if self._circuit is None or outage is None:
+        if self._circuit is None or self._opening is None or not self.is_paused():
             return Admission(rows)
-        return Admission(int(self._circuit.may_probe(outage, now=now)), probe=True)
+        return Admission(int(self._circuit.may_probe(self._opening, now=now)), probe=True)
 
     def sort(self, row: Claimed, answer: Outcome | Failure, *, now: datetime) -> list[Answered]:
         """Tells the circuit what came of a call, and gives the answers that can now be stored."""
@@ -62,6 +65,7 @@ class Watch:
             self._note_success(self._circuit, row, now)
             return [*self.settle(), (row, answer)]
         self._circuit.note_failure(answer.cause, probe=row.is_probe, now=now)
+        self._look_again_at = 0.0
         if answer.cause not in PASSING_CAUSES or (row.asked_before and not row.is_probe):
             return [(row, answer)]
         self.doubtful.append((row, answer))
@@ -69,14 +73,22 @@ class Watch:
 
     def settle(self) -> list[Answered]:
         """The failures in doubt: put off while the run is paused, errors otherwise."""
-        paused = self.is_paused()
         doubtful, self.doubtful = self.doubtful, []
+        paused = bool(doubtful) and self.is_paused()
         return [(row, failure._replace(postponed=paused)) for row, failure in doubtful]
 
     def _note_success(self, circuit: Circuit, row: Claimed, now: datetime) -> None:
         """While a lasting failure keeps the circuit open the run goes on, and each of its rows is a probe."""
-        opening = circuit.find_opening()
-        circuit.note_success(probe=row.is_probe or (opening is not None and opening.cause not in PASSING_CAUSES), now=now)
+        is_open = self._look() is not None
+        circuit.note_success(probe=row.is_probe or (is_open and not self.is_paused()), now=now)
+        if is_open:
+            self._look_again_at = 0.0
+
+    def _look(self) -> Opening | None:
+        """A look is good for a tenth of a second, or until this helper changed something: each asks a cache that others share."""
+        if self._circuit and time.monotonic() >= self._look_again_at:
+            self._opening, self._look_again_at = self._circuit.find_opening(), time.monotonic() + LOOK_GOOD_FOR_S
+        return self._opening
 
 
 class Patience:

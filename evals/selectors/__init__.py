@@ -4,14 +4,13 @@ from evals.selectors.figures import aggregates_of, gate_facts, stored_aggregates
 from evals.selectors.health import health_of, health_of_version, health_report, live_facts
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
-from evals.selectors.runs import baseline_for, baseline_run, find_outage, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
+from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
 
 __all__ = [
     "MentionFigures",
     "aggregates_of",
     "baseline_for",
     "baseline_run",
-    "find_outage",
     "gate_facts",
     "health_of",
     "health_of_version",

@@ -60,15 +60,10 @@ def is_dead(run: Run, *, now: datetime, grace: timedelta) -> bool:
     return not alive.exists() and now - run.created_at > grace
 
 
-def find_outage(circuit: Circuit) -> Opening | None:
-    """What pauses a run: an open circuit, and a cause that may pass."""
-    opening = circuit.find_opening()
-    return opening if opening and opening.cause in PASSING_CAUSES else None
-
-
 def outage_of(run: Run) -> Opening | None:
-    """What this run waits for, if it does."""
-    return find_outage(Circuit(run.model_name, run.server)) if run.model_kind == Run.Kind.REAL else None
+    """What this run waits for: an open circuit whose cause may pass."""
+    opening = Circuit(run.model_name, run.server).find_opening() if run.model_kind == Run.Kind.REAL else None
+    return opening if opening and opening.cause in PASSING_CAUSES else None
 
 
 def runs_that_need_help(now: datetime) -> QuerySet[Run]:
