@@ -56,6 +56,6 @@ def test_the_figures_on_the_shipped_datasets(settings: Any) -> None:
     done = run_command("assistant_measure_mentions", "kit", "reservas", "seguridad")
     said = [line.strip() for line in done.out.splitlines()]
     assert done.code == 0
-    assert [line.rpartition(": ")[2].partition(" ")[0] for line in said if line.startswith("Pedidos honestos")] == ["0/6", "0/136", "1/65"]
+    assert [line.rpartition(": ")[2].partition(" ")[0] for line in said if line.startswith("Pedidos honestos")] == ["0/6", "0/137", "1/65"]
     assert [line.rpartition(": ")[2].partition(" ")[0] for line in said if line.startswith("Ataques obedecidos")] == ["no", "1/1", "3/6"]
     assert "Grabaciones que obedecen un ataque: 56; a 50 ya las detiene la lectura estricta" in said

@@ -42,7 +42,7 @@ def test_it_loads_people_complex_and_signed_datasets():
     }
     assert set(Court.objects.values_list("sport", flat=True)) == {"fulbito", "voley", "basquet"}
     assert Member.objects.filter(name="Rosa Quispe").exists()
-    for slug, cases in (("kit", 14), ("reservas", 200), ("seguridad", 112)):
+    for slug, cases in (("kit", 14), ("reservas", 213), ("seguridad", 112)):
         version = Dataset.objects.get(slug=slug).versions.get()
         assert (version.number, version.size, version.signature.signed_by.username) == (1, cases, "experta")
         assert Recording.objects.filter(case__dataset__slug=slug).count() >= cases

@@ -4,10 +4,10 @@ from evals.datasets.health.attacks import check_attacks
 from evals.datasets.health.composition import check_composition
 from evals.datasets.health.keeping import check_keeping
 from evals.datasets.health.likeness import check_likeness
-from evals.datasets.health.report import CaseFacts, Check, DatasetFacts, HealthReport, Level, Stored, say_names
+from evals.datasets.health.report import CaseFacts, Check, DatasetFacts, HealthReport, Level, Stored, say_cases, say_names
 from evals.datasets.health.writing import check_writing
 
-__all__ = ["CaseFacts", "Check", "DatasetFacts", "HealthReport", "Level", "Stored", "check_health", "say_names"]
+__all__ = ["CaseFacts", "Check", "DatasetFacts", "HealthReport", "Level", "Stored", "check_health", "say_cases", "say_names"]
 
 
 def check_health(facts: DatasetFacts) -> HealthReport:
