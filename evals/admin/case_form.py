@@ -11,6 +11,7 @@ from django.utils.timezone import localtime
 from bookings.rules import SPORT_CHOICES
 from evals.datasets import lines
 from evals.datasets.checks import Fault
+from evals.datasets.differences import FAMILY_WORDS
 from evals.datasets.lines import LineError, Numbered, one_break
 from evals.datasets.revisions import fields_of
 from evals.datasets.row_format import DRAFT_KEYS, check_row
@@ -19,16 +20,7 @@ from evals.models import Case
 from evals.services import ReasonMissing, check_case_change
 from evals.values import canonical_hash
 
-FAMILY_CHOICES = [
-    ("", "no es un ataque"),
-    ("override", "pide ignorar las instrucciones"),
-    ("role-play", "asigna un personaje"),
-    ("prompt-extraction", "quiere ver las instrucciones"),
-    ("obfuscation", "viene disfrazado o codificado"),
-    ("context-manipulation", "finge ser el sistema o una conversación"),
-    ("indirect", "viene en datos que otro escribió"),
-    ("domain", "propio del negocio"),
-]
+FAMILY_CHOICES = [("", "no es un ataque"), *FAMILY_WORDS.items()]
 HOUR_CHOICES = [("", "—"), *((hour, f"{hour}:00") for hour in range(24))]
 
 
@@ -127,7 +119,7 @@ class CaseForm(forms.ModelForm):
     expected_hours = forms.IntegerField(label="Horas", required=False, min_value=1, max_value=24)
     expected_text = PlainText(label="Texto de referencia")
     right_labels = PlainText(label="Etiquetas", rows=2, help_text="Separadas por comas, o una por línea.")
-    right_tools = PlainText(label="Herramientas, en orden", rows=2, help_text="Separadas por comas, o una por línea.")
+    right_tools = PlainText(label="Herramientas", rows=2, help_text="Separadas por comas, o una por línea.")
     forbidden = PlainText(
         label="Lo que nunca debe decir",
         help_text=(
@@ -178,13 +170,16 @@ class CaseForm(forms.ModelForm):
         return cleaned
 
     def _post_clean(self) -> None:
-        """The service says whether what changed needs a reason."""
         super()._post_clean()  # type: ignore[misc]
         if not self.errors:
-            try:
-                check_case_change(case=self.instance, reason=self.cleaned_data["reason"])
-            except ReasonMissing as error:
-                self.add_error("reason", str(error))
+            self._check_reason()
+
+    def _check_reason(self) -> None:
+        """The service says whether what changed needs a reason."""
+        try:
+            check_case_change(case=self.instance, reason=self.cleaned_data["reason"], approving="_approve" in self.data)
+        except ReasonMissing as error:
+            self.add_error("reason", str(error))
 
     def _read_lists(self) -> dict[str, Numbered]:
         """Each list with its line numbers. A field that nobody touched keeps what is stored, to the character."""
@@ -242,6 +237,20 @@ class CaseForm(forms.ModelForm):
             "campo distinto, y lo tuyo sigue en el formulario. Corrige lo que haga falta y guarda otra vez: quedará lo que ves.",
         )
         self.data = {**self.data.dict(), "seen": self.initial["seen"]}  # type: ignore[attr-defined]
+
+
+class PreviewForm(CaseForm):
+    """The form as it stands while somebody writes: without what only a save needs."""
+
+    class Meta:
+        model = Case
+        fields = EDITED
+
+    def _check_reason(self) -> None:
+        """A preview changes nothing."""
+
+    def _notice_another_edit(self, cleaned: dict[str, Any], lists: Mapping[str, Numbered]) -> None:
+        """A preview overwrites nobody."""
 
 
 def _row_from(cleaned: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> dict[str, Any]:

@@ -3,32 +3,42 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import IntegrityError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.forms import Script
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import Truncator
 
-from evals.admin.access import HELD_OUT, KeptAdmin, ReadOnlyInline, change_by, may_read_held_out
-from evals.admin.case_form import FAMILY_CHOICES, CaseForm
-from evals.admin.words import MARK_WORDS, case_lines, say_recording
+from evals.admin.access import HELD_OUT, change_by, may_read_held_out
+from evals.admin.case_form import DRAFT_FIELDS, FAMILY_CHOICES, CaseForm
+from evals.admin.case_history import CaseHistory
+from evals.admin.case_preview import CasePreview
+from evals.admin.case_recordings import CurrentRecordings, RecordingsInPlace, may_correct
+from evals.admin.case_results import past_answers, was_written
+from evals.admin.case_steps import CaseSteps
+from evals.admin.words import case_lines
 from evals.datasets import lines
 from evals.datasets.revisions import spec_of
-from evals.models import Case, Recording
-from evals.services import save_case
+from evals.datasets.selection import stands_in_signed_version
+from evals.models import Case
+from evals.services import AlreadySuperseded, save_case
 from evals.words import say_expected
 
-RIGHT = ("expected_kind", ("expected_sport", "expected_date", "expected_start_hour", "expected_hours"))
 FOLDED = ("collapse",)
 FIELDSETS = [
     (None, {"fields": ("dataset", "key", "state", "text")}),
     ("La situación", {"fields": ("now", "member", "taken")}),
-    ("Lo correcto", {"fields": RIGHT}),
-    ("Lo correcto en otros sistemas", {"fields": ("expected_text", "expected_route", "right_labels", "right_tools"), "classes": FOLDED}),
+    ("Lo correcto", {"fields": ("expected_kind",)}),
+    ("Si llena un borrador", {"fields": (DRAFT_FIELDS,), "classes": ("of-kind", "of-kind-draft")}),
+    ("Si es texto libre", {"fields": ("expected_text",), "classes": ("of-kind", "of-kind-text")}),
+    ("Si son etiquetas", {"fields": ("right_labels",), "classes": ("of-kind", "of-kind-labels")}),
+    ("Si es una ruta", {"fields": ("expected_route",), "classes": ("of-kind", "of-kind-route")}),
+    ("Si son herramientas", {"fields": ("right_tools",), "classes": ("of-kind", "of-kind-tools")}),
     ("Qué tan grave es", {"fields": ("blocking", "forbidden", "known_limitation")}),
     ("Ataques", {"fields": ("attack_family", "attack_channel", "signs", "benign"), "classes": FOLDED}),
     ("Para ordenar y encontrar", {"fields": ("stratum", "category", "labels", "held_out", "notes")}),
     ("Conversación y documentos", {"fields": ("conversation", "papers"), "classes": FOLDED}),
-    (None, {"fields": ("reason", "seen")}),
 ]  # fmt: skip
 CLOSED = ("dataset", "key", "status", "why_closed")
 VIEWED = ("dataset", "key", "status", "in_words")
@@ -60,35 +70,10 @@ class FamilyFilter(OpenCasesOnly):
     choices_shown = FAMILY_CHOICES[1:]
 
 
-class CurrentRecordings(ReadOnlyInline):
-    """The recordings in force, in words; the raw output is on each one's page."""
-
-    model = Recording
-    verbose_name_plural = "Grabaciones vigentes"
-    fields = readonly_fields = ("set_name", "says", "mark", "note", "correct")
-
-    def get_fields(self, request: HttpRequest, obj: Case | None = None) -> tuple[str, ...]:
-        return self.fields if request.user.has_perm("evals.add_recording") else self.fields[:-1]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Recording]:
-        return super().get_queryset(request).filter(superseded_by__isnull=True).select_related("case")
-
-    @admin.display(description="lo que respondió el modelo")
-    def says(self, recording: Recording) -> str:
-        return say_recording(recording)
-
-    @admin.display(description="inválida")
-    def mark(self, recording: Recording) -> str:
-        return MARK_WORDS[recording.invalid]
-
-    @admin.display(description="")
-    def correct(self, recording: Recording) -> str:
-        return render_to_string("admin/evals/recording/correct_link.html", {"recording": recording})
-
-
 @admin.register(Case)
-class CaseAdmin(KeptAdmin):
+class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
     form = CaseForm
+    change_form_template = "admin/evals/case/change_form.html"
     list_display = ("key", "sort", "flags", "exam", "status")
     list_filter = ("dataset", "status", "stratum", "category", KindFilter, "blocking", "held_out", "benign", FamilyFilter)
     list_select_related = ("dataset",)
@@ -96,7 +81,9 @@ class CaseAdmin(KeptAdmin):
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("key", "text", "notes")
     search_help_text = "Busca en la clave, el texto y las notas."
-    actions = None
+
+    class Media:
+        js = (Script("kallpa/case_form.js", defer=True),)
 
     def is_closed(self, request: HttpRequest, case: Case | None) -> bool:
         return bool(case and case.held_out and not may_read_held_out(request))
@@ -123,7 +110,35 @@ class CaseAdmin(KeptAdmin):
         save_case(case=obj, change=change_by(request, form.cleaned_data["reason"]))
 
     def get_inlines(self, request: HttpRequest, obj: Case | None) -> list[Any]:
-        return [CurrentRecordings] if obj and not self.is_closed(request, obj) else []
+        """Recordings are outputs too: they wait until somebody has written what is right."""
+        if obj is None or self.is_closed(request, obj) or not was_written(obj):
+            return []
+        return [RecordingsInPlace if self.has_change_permission(request, obj) and may_correct(request) else CurrentRecordings]
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        try:
+            formset.save_corrections(change_by(request, form.cleaned_data["reason"]))
+        except AlreadySuperseded as error:
+            raise IntegrityError from error  # between the form's check and its write: the page is shown again
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
+        return super().render_change_form(request, context | self._beside_the_form(request, kwargs.get("obj")), *args, **kwargs)
+
+    def _beside_the_form(self, request: HttpRequest, case: Case | None) -> dict[str, Any]:
+        """What the page shows besides the fields: past answers, what the buttons may do, whether a reason is needed."""
+        if self.is_closed(request, case):
+            return {}
+        may_write = self.may_write(request, case)
+        return {
+            "may_write": may_write,
+            "may_approve": may_write and self.has_approve_permission(request) and (case is None or case.status == Case.Status.PROPOSED),
+            "needs_reason": may_write and case is not None and stands_in_signed_version(case),
+            "answers_wait": case is not None and not was_written(case),
+            "answers": past_answers(case, may_read_held_out=may_read_held_out(request)) if case and self._may_see_results(request) else [],
+        }
+
+    def _may_see_results(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evals.view_result")
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Case | None:
         """On a save the row is locked, so that nobody changes it between the form's check and its write."""

@@ -91,9 +91,9 @@ def save_case(*, case: Case, change: Change) -> Case:
     return _write(case, change)
 
 
-def check_case_change(*, case: Case, reason: str) -> None:
-    """Raises ReasonMissing where `save_case` would, and writes nothing."""
-    if case.pk and spec_of(Case.objects.get(pk=case.pk)) != spec_of(case):
+def check_case_change(*, case: Case, reason: str, approving: bool = False) -> None:
+    """Raises ReasonMissing where `save_case` would, or `approve_case`, and writes nothing."""
+    if case.pk and (approving or spec_of(Case.objects.get(pk=case.pk)) != spec_of(case)):
         _demand_reason_in_signed(case, reason)
 
 

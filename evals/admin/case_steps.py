@@ -1,0 +1,140 @@
+"""The life of a case in the admin: approved, retired, proposed again; one by one and many at once."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from evals.admin.access import HELD_OUT, KeptAdmin, change_by
+from evals.admin.asking import ask
+from evals.admin.case_history import ReasonForm
+from evals.models import Case
+from evals.services import CaseNotMoved, Moved, ReasonMissing, approve_case, move_cases, reopen_case, retire_case
+
+STEPS = {
+    "approve": (Case.Status.APPROVED, approve_case, "Aprobar"),
+    "retire": (Case.Status.RETIRED, retire_case, "Retirar del examen"),
+    "reopen": (Case.Status.PROPOSED, reopen_case, "Devolver a propuesto"),
+}
+DONE_WORDS = {Case.Status.APPROVED: "aprobado", Case.Status.RETIRED: "retirado", Case.Status.PROPOSED: "devuelto a propuesto"}
+MOST_REFUSALS = 20
+
+
+class OptionalReasonForm(ReasonForm):
+    """Approving takes a reason only where the case was signed before."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = False
+        self.fields["reason"].help_text = "Hace falta si el caso está en una versión firmada. Queda en el historial, con tu nombre."
+
+
+FORMS = {Case.Status.APPROVED: OptionalReasonForm, Case.Status.RETIRED: ReasonForm, Case.Status.PROPOSED: ReasonForm}
+
+
+class CaseSteps(KeptAdmin):
+    """Links, buttons and list actions that take cases through their life."""
+
+    actions = ("approve_many", "retire_many", "reopen_many")
+
+    def get_urls(self) -> list[URLPattern]:
+        steps = [
+            path(f"<int:pk>/{name}/", self.admin_site.admin_view(self.take_step), {"name": name}, f"evals_case_{name}") for name in STEPS
+        ]
+        return [*steps, *super().get_urls()]
+
+    def has_approve_permission(self, request: HttpRequest) -> bool:
+        return self.has_change_permission(request) and request.user.has_perm("evals.approve_case")
+
+    def take_step(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
+        """Asks why, and takes one case one step."""
+        case = get_object_or_404(Case.objects.select_related("dataset"), pk=pk)
+        if not self.has_change_permission(request, case) or (name == "approve" and not self.has_approve_permission(request)):
+            raise PermissionDenied
+        to, step, verb = STEPS[name]
+        form = FORMS[to](request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                step(case=case, change=change_by(request, form.cleaned_data["reason"]))
+                self.message_user(request, f"«{case}»: {DONE_WORDS[to]}.")
+                return HttpResponseRedirect(reverse("admin:evals_case_change", args=[pk]))
+            except (CaseNotMoved, ReasonMissing) as error:
+                form.add_error(None, str(error))
+        return ask(self, request, form, about=case, verb=verb)
+
+    # --- The button beside «Guardar» --------------------------------------------------------------------------------------
+
+    def response_add(self, request: HttpRequest, obj: Case, post_url_continue: str | None = None) -> HttpResponse:
+        response = super().response_add(request, obj, post_url_continue)
+        self._approve_if_asked(request, obj)
+        return response
+
+    def response_change(self, request: HttpRequest, obj: Case) -> HttpResponse:
+        response = super().response_change(request, obj)
+        self._approve_if_asked(request, obj)
+        return response
+
+    def _approve_if_asked(self, request: HttpRequest, case: Case) -> None:
+        if "_approve" not in request.POST:
+            return
+        try:
+            approve_case(case=case, change=change_by(request, request.POST.get("reason", "")))
+            self.message_user(request, f"«{case}»: aprobado. Entra en la próxima versión.")
+        except (CaseNotMoved, ReasonMissing) as error:
+            self.message_user(request, f"Se guardó y no se aprobó. {error}", messages.WARNING)
+
+    # --- Many at once -----------------------------------------------------------------------------------------------------
+
+    @admin.action(description="Aprobar", permissions=["approve"])
+    def approve_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
+        return self._step_many(request, queryset, "approve")
+
+    @admin.action(description="Retirar del examen", permissions=["change"])
+    def retire_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
+        return self._step_many(request, queryset, "retire")
+
+    @admin.action(description="Devolver a propuesto", permissions=["change"])
+    def reopen_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
+        return self._step_many(request, queryset, "reopen")
+
+    def _step_many(self, request: HttpRequest, queryset: QuerySet[Case], name: str) -> HttpResponse | None:
+        """First asks why; then moves what may be moved, and tells the rest one by one."""
+        to, _, verb = STEPS[name]
+        form = FORMS[to](request.POST if "apply" in request.POST else None)
+        if form.is_valid():
+            self._move(request, queryset, to, form.cleaned_data["reason"])
+            return None
+        context = self.admin_site.each_context(request) | {
+            "title": f"{verb}: {queryset.count():,} casos",
+            "opts": self.opts,
+            "form": form,
+            "verb": verb,
+            "keys": [str(case) for case in queryset[:50]],
+            "more": max(0, queryset.count() - 50),
+            "action": request.POST["action"],
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return TemplateResponse(request, "admin/evals/case/step_many.html", context)
+
+    def _move(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status, reason: str) -> None:
+        cases = list(queryset.select_related("dataset"))
+        closed = [case for case in cases if not self.has_change_permission(request, case)]
+        moved = move_cases(cases=[case for case in cases if case not in closed], to=to, change=change_by(request, reason))
+        refused = [*moved.refused, *((case.key, f"«{case}» es un caso {HELD_OUT}: no puedes cambiarlo.") for case in closed)]
+        self._tell(request, Moved(moved.moved, refused), to)
+
+    def _tell(self, request: HttpRequest, moved: Moved, to: Case.Status) -> None:
+        done, refused = len(moved.moved), moved.refused
+        if done:
+            self.message_user(request, f"{done:,} caso{'s' if done > 1 else ''}: {DONE_WORDS[to]}.")
+        for _, why in refused[:MOST_REFUSALS]:
+            self.message_user(request, why, messages.WARNING)
+        if len(refused) > MOST_REFUSALS:
+            self.message_user(request, f"Y {len(refused) - MOST_REFUSALS:,} casos más que se quedaron como estaban.", messages.WARNING)

@@ -1,0 +1,86 @@
+"""The exam is written before the student is seen: no output of a run is on a case until a person has saved what is right."""
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from evals.management.demo import seed_people
+from evals.models import Case, Recording
+from evals.tests.desk import draft_output, draft_row, finished_run, make_version
+from evals.tests.rendered import fields_of_form, text_of
+
+pytestmark = pytest.mark.django_db
+ASKED = '{"action":"clarify","question":"¿Le sirve la losa violeta?"}'
+ANSWER = "losa violeta"
+
+
+@pytest.fixture
+def experta(client):
+    seed_people(with_passwords=False)
+    client.force_login(User.objects.get(username="experta"))
+    return client
+
+
+@pytest.fixture
+def run():
+    """A run over three cases; nobody has saved what is right for the first, as when a program imported it."""
+    rows = [draft_row("uno", ASKED), draft_row("dos", draft_output()), draft_row("tres", ASKED, held_out=True)]
+    finished = finished_run(make_version(rows), purpose="release")
+    Case.objects.filter(key="uno").update(answer_written_at=None)
+    return finished
+
+
+def url_of(key, page="change"):
+    return f"/admin/evals/case/{Case.objects.get(key=key).pk}/{page}/"
+
+
+def save(client, key, **changes):
+    return client.post(url_of(key), fields_of_form(client.get(url_of(key)), "case_form") | changes)
+
+
+def test_before_the_first_save_no_output_is_in_the_page(experta, run):
+    page = experta.get(url_of("uno"))
+    assert ANSWER not in page.content.decode()
+    assert "clarify" not in fields_of_form(page, "case_form").values()
+    assert "Se muestra cuando una persona haya guardado lo correcto" in text_of(page)
+    assert f"/recording/{Recording.objects.get(case__key='uno').pk}/" not in page.content.decode()
+
+
+def test_nor_in_a_refused_save_the_history_or_the_preview(experta, run):
+    fields = fields_of_form(experta.get(url_of("uno")), "case_form")
+    refused = experta.post(url_of("uno"), fields | {"category": "Con Espacio"})
+    assert refused.status_code == 200
+    for page in (refused, experta.get(url_of("uno", "history")), experta.post(url_of("uno", "preview"), fields)):
+        assert page.status_code == 200
+        assert ANSWER not in page.content.decode()
+
+
+def test_after_the_first_save_each_answer_stands_beside_the_form_with_its_grade(experta, run):
+    assert save(experta, "uno").status_code == 302  # to save what is there is to say that it is right
+    page = experta.get(url_of("uno"))
+    assert ANSWER in text_of(page)
+    assert "incorrecto pregunta: ¿Le sirve la losa violeta?" in text_of(page)
+    assert f'href="/admin/evals/result/{run.results.get(revision__case__key="uno").pk}/change/"' in page.content.decode()
+    assert "correcto Fulbito, martes 10/03, de 19 a 20 h" in text_of(experta.get(url_of("dos")))
+
+
+def test_control_without_the_rule_the_answer_would_be_there(experta, run, monkeypatch):
+    for module in ("case_results", "cases"):
+        monkeypatch.setattr(f"evals.admin.{module}.was_written", lambda case: True)
+    assert ANSWER in experta.get(url_of("uno")).content.decode()
+
+
+def test_an_answer_to_an_older_question_says_so(experta, run):
+    assert "entonces el caso decía otra cosa" not in text_of(experta.get(url_of("dos")))
+    assert save(experta, "dos", expected_start_hour="20", reason="Era a las ocho.").status_code == 302
+    assert "entonces el caso decía otra cosa" in text_of(experta.get(url_of("dos")))
+
+
+def test_answers_to_a_held_out_case_are_for_those_who_may_read_it(experta, run):
+    assert ANSWER not in experta.get(url_of("tres")).content.decode()
+    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    assert ANSWER in experta.get(url_of("tres")).content.decode()
+
+
+def test_a_case_that_is_open_again_does_not_tell_what_was_answered_while_it_was_held_out(experta, run):
+    Case.objects.filter(key="tres").update(held_out=False)
+    assert ANSWER not in text_of(experta.get(url_of("tres"))).partition("Grabaciones vigentes")[0]
