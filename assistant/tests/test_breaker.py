@@ -40,8 +40,8 @@ def switch() -> Switch:
 
 
 @pytest.fixture
-def provider(switch: Switch, settings: Any) -> Iterator[LoopbackProvider]:
-    settings.LLM_TIMEOUT_S = 0.2  # no retry fits
+def provider(switch: Switch, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackProvider]:
+    monkeypatch.setattr("assistant.llm.provider.RETRYABLE", ())  # a call is one request, and none waits
     with LoopbackProvider(switch) as server:
         point_at(settings, server)
         yield server

@@ -30,15 +30,14 @@ SHOW_BEAT = "from kallpa.celery import app; import json; print(json.dumps(app.co
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[LoopbackProvider]:
-    settings.LLM_TIMEOUT_S = 0.2
     with LoopbackProvider() as server:
         point_at(settings, server)
         yield server
 
 
 @pytest.fixture
-def dead(settings: Any) -> Iterator[LoopbackProvider]:
-    settings.LLM_TIMEOUT_S = 0.2
+def dead(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackProvider]:
+    monkeypatch.setattr("assistant.llm.provider.RETRYABLE", ())  # a call is one request, and none waits
     with LoopbackProvider(lambda call: Reply(status=503)) as server:
         point_at(settings, server)
         yield server

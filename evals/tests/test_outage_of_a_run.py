@@ -59,8 +59,8 @@ def answer() -> Provider:
 
 
 @pytest.fixture
-def provider(answer: Provider, settings: Any) -> Iterator[LoopbackProvider]:
-    settings.LLM_TIMEOUT_S = 0.2  # no retry fits
+def provider(answer: Provider, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackProvider]:
+    monkeypatch.setattr("assistant.llm.provider.RETRYABLE", ())  # a call is one request, and none waits
     settings.LLM_API_KEY = settings.CELERY_BROKER_URL = ""
     with LoopbackProvider(answer) as server:
         point_at(settings, server)
