@@ -19,6 +19,11 @@ def may_read_held_out(request: HttpRequest) -> bool:
     return request.user.has_perm("evals.view_held_out_text")
 
 
+def is_closed(request: HttpRequest, case: Any) -> bool:
+    """True for a held-out case before somebody who may not read it."""
+    return bool(case and case.held_out and not may_read_held_out(request))
+
+
 def change_by(request: HttpRequest, reason: str) -> Change:
     """What the person at the page is about to write, now."""
     return Change(request.user, timezone.now(), reason)  # type: ignore[arg-type]

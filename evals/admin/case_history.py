@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 
 from evals.admin.access import KeptAdmin, change_by, may_read_held_out
 from evals.admin.asking import ask
-from evals.datasets.differences import Piece, changed_fields, diff_words
+from evals.datasets.differences import FieldChange, Piece, changed_fields, diff_words
 from evals.datasets.revisions import spec_of
 from evals.models import Case
 from evals.services import NothingToRevert, ReasonMissing, revert_case
@@ -35,10 +35,11 @@ class ReasonForm(forms.Form):
 
 
 class ShownChange(NamedTuple):
-    """One changed field as the page draws it."""
+    """One changed field as the page draws it; `replaced` when nothing of the old value is left."""
 
     field: str
     pieces: list[Piece]
+    replaced: bool
 
 
 class ShownLine(NamedTuple):
@@ -55,7 +56,12 @@ class ShownLine(NamedTuple):
 
 def shown_changes(before: Any, after: Any) -> list[ShownChange]:
     """What differs between two states of a case, live or historical."""
-    return [ShownChange(each.field, diff_words(each.before, each.after)) for each in changed_fields(spec_of(before), spec_of(after))]
+    return [_shown_change(change) for change in changed_fields(spec_of(before), spec_of(after))]
+
+
+def _shown_change(change: FieldChange) -> ShownChange:
+    pieces = diff_words(change.before, change.after)
+    return ShownChange(change.field, pieces, replaced=[piece.kind for piece in pieces] == ["gone", "new"])
 
 
 def _shown_line(line: Any, before: Any | None, *, is_open: Callable[[Any], bool]) -> ShownLine:

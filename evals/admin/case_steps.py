@@ -11,19 +11,16 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from evals.admin.access import HELD_OUT, KeptAdmin, change_by
+from evals.admin.access import HELD_OUT, KeptAdmin, change_by, is_closed
 from evals.admin.asking import ask
 from evals.admin.case_history import ReasonForm
 from evals.models import Case
 from evals.services import CaseNotMoved, Moved, ReasonMissing, approve_case, move_cases, reopen_case, retire_case
 
-STEPS = {
-    "approve": (Case.Status.APPROVED, approve_case, "Aprobar"),
-    "retire": (Case.Status.RETIRED, retire_case, "Retirar del examen"),
-    "reopen": (Case.Status.PROPOSED, reopen_case, "Devolver a propuesto"),
-}
+STEPS = {"retire": (Case.Status.RETIRED, retire_case), "reopen": (Case.Status.PROPOSED, reopen_case)}
+VERBS = {Case.Status.APPROVED: "Aprobar", Case.Status.RETIRED: "Retirar del examen", Case.Status.PROPOSED: "Devolver a propuesto"}
 DONE_WORDS = {Case.Status.APPROVED: "aprobado", Case.Status.RETIRED: "retirado", Case.Status.PROPOSED: "devuelto a propuesto"}
-MOST_REFUSALS = 20
+MOST_REFUSALS, MOST_KEYS = 20, 50
 
 
 class OptionalReasonForm(ReasonForm):
@@ -53,12 +50,12 @@ class CaseSteps(KeptAdmin):
         return self.has_change_permission(request) and request.user.has_perm("evals.approve_case")
 
     def take_step(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
-        """Asks why, and takes one case one step."""
+        """Asks why, and retires one case or proposes it again; approving is a button beside «Guardar»."""
         case = get_object_or_404(Case.objects.select_related("dataset"), pk=pk)
-        if not self.has_change_permission(request, case) or (name == "approve" and not self.has_approve_permission(request)):
+        if not self.has_change_permission(request, case):
             raise PermissionDenied
-        to, step, verb = STEPS[name]
-        form = FORMS[to](request.POST or None)
+        to, step = STEPS[name]
+        form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
                 step(case=case, change=change_by(request, form.cleaned_data["reason"]))
@@ -66,7 +63,7 @@ class CaseSteps(KeptAdmin):
                 return HttpResponseRedirect(reverse("admin:evals_case_change", args=[pk]))
             except (CaseNotMoved, ReasonMissing) as error:
                 form.add_error(None, str(error))
-        return ask(self, request, form, about=case, verb=verb)
+        return ask(self, request, form, about=case, verb=VERBS[to])
 
     # --- The button beside «Guardar» --------------------------------------------------------------------------------------
 
@@ -93,30 +90,30 @@ class CaseSteps(KeptAdmin):
 
     @admin.action(description="Aprobar", permissions=["approve"])
     def approve_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
-        return self._step_many(request, queryset, "approve")
+        return self._step_many(request, queryset, Case.Status.APPROVED)
 
     @admin.action(description="Retirar del examen", permissions=["change"])
     def retire_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
-        return self._step_many(request, queryset, "retire")
+        return self._step_many(request, queryset, Case.Status.RETIRED)
 
     @admin.action(description="Devolver a propuesto", permissions=["change"])
     def reopen_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
-        return self._step_many(request, queryset, "reopen")
+        return self._step_many(request, queryset, Case.Status.PROPOSED)
 
-    def _step_many(self, request: HttpRequest, queryset: QuerySet[Case], name: str) -> HttpResponse | None:
+    def _step_many(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status) -> HttpResponse | None:
         """First asks why; then moves what may be moved, and tells the rest one by one."""
-        to, _, verb = STEPS[name]
         form = FORMS[to](request.POST if "apply" in request.POST else None)
         if form.is_valid():
             self._move(request, queryset, to, form.cleaned_data["reason"])
             return None
+        count = queryset.count()
         context = self.admin_site.each_context(request) | {
-            "title": f"{verb}: {queryset.count():,} casos",
+            "title": f"{VERBS[to]}: {count:,} caso{'' if count == 1 else 's'}",
             "opts": self.opts,
             "form": form,
-            "verb": verb,
-            "keys": [str(case) for case in queryset[:50]],
-            "more": max(0, queryset.count() - 50),
+            "verb": VERBS[to],
+            "keys": [str(case) for case in queryset[:MOST_KEYS]],
+            "more": max(0, count - MOST_KEYS),
             "action": request.POST["action"],
             "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
             "select_across": request.POST.get("select_across", "0"),
@@ -125,7 +122,7 @@ class CaseSteps(KeptAdmin):
 
     def _move(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status, reason: str) -> None:
         cases = list(queryset.select_related("dataset"))
-        closed = [case for case in cases if not self.has_change_permission(request, case)]
+        closed = [case for case in cases if is_closed(request, case)]
         moved = move_cases(cases=[case for case in cases if case not in closed], to=to, change=change_by(request, reason))
         refused = [*moved.refused, *((case.key, f"«{case}» es un caso {HELD_OUT}: no puedes cambiarlo.") for case in closed)]
         self._tell(request, Moved(moved.moved, refused), to)

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import Truncator
 
-from evals.admin.access import HELD_OUT, change_by, may_read_held_out
+from evals.admin.access import HELD_OUT, change_by, is_closed, may_read_held_out
 from evals.admin.case_form import DRAFT_FIELDS, FAMILY_CHOICES, CaseForm
 from evals.admin.case_history import CaseHistory
 from evals.admin.case_preview import CasePreview
@@ -85,19 +85,16 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
     class Media:
         js = (Script("kallpa/case_form.js", defer=True),)
 
-    def is_closed(self, request: HttpRequest, case: Case | None) -> bool:
-        return bool(case and case.held_out and not may_read_held_out(request))
-
     def has_change_permission(self, request: HttpRequest, obj: Case | None = None) -> bool:
-        return super().has_change_permission(request, obj) and not self.is_closed(request, obj)
+        return super().has_change_permission(request, obj) and not is_closed(request, obj)
 
     def get_fieldsets(self, request: HttpRequest, obj: Case | None = None) -> list[Any]:
-        if self.is_closed(request, obj):
+        if is_closed(request, obj):
             return [(None, {"fields": CLOSED})]
         return FIELDSETS if self.may_write(request, obj) else [(None, {"fields": VIEWED})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Case | None = None) -> tuple[str, ...]:
-        if self.is_closed(request, obj):
+        if is_closed(request, obj):
             return CLOSED
         if not self.may_write(request, obj):
             return VIEWED
@@ -111,7 +108,7 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
 
     def get_inlines(self, request: HttpRequest, obj: Case | None) -> list[Any]:
         """Recordings are outputs too: they wait until somebody has written what is right."""
-        if obj is None or self.is_closed(request, obj) or not was_written(obj):
+        if obj is None or is_closed(request, obj) or not was_written(obj):
             return []
         return [RecordingsInPlace if self.has_change_permission(request, obj) and may_correct(request) else CurrentRecordings]
 
@@ -126,7 +123,7 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
 
     def _beside_the_form(self, request: HttpRequest, case: Case | None) -> dict[str, Any]:
         """What the page shows besides the fields: past answers, what the buttons may do, whether a reason is needed."""
-        if self.is_closed(request, case):
+        if is_closed(request, case):
             return {}
         may_write = self.may_write(request, case)
         return {
@@ -164,11 +161,11 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
         @admin.display(description="lo que escribe la persona")
         def what_they_write(case: Case) -> str:
             said = case.text or lines.write_messages(case.messages)
-            return HELD_OUT if self.is_closed(request, case) else Truncator(said).chars(90)
+            return HELD_OUT if is_closed(request, case) else Truncator(said).chars(90)
 
         @admin.display(description="lo correcto")
         def what_is_right(case: Case) -> str:
-            return HELD_OUT if self.is_closed(request, case) else Truncator(say_expected(spec_of(case).expected)).chars(60)
+            return HELD_OUT if is_closed(request, case) else Truncator(say_expected(spec_of(case).expected)).chars(60)
 
         return ("key", what_they_write, what_is_right, *self.list_display[1:])
 

@@ -74,6 +74,7 @@ def pages_of(dataset):
         f"/admin/evals/dataset/{dataset.pk}/change/",
         f"/admin/evals/datasetversion/{dataset.versions.get().pk}/change/",
         f"/admin/evals/case/{dataset.cases.earliest('id').pk}/change/",
+        f"/admin/evals/case/{dataset.cases.earliest('id').pk}/history/",
         f"/admin/evals/run/{run.pk}/change/",
         f"/admin/evals/result/{run.results.earliest('id').pk}/change/",
         f"/admin/evals/scoring/{Scoring.objects.get(run=run).pk}/change/",
