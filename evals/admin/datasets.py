@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, may_read_held_out
 from evals.admin.asking import ask
+from evals.admin.health import health_url
 from evals.admin.words import case_lines
 from evals.datasets.revisions import read_spec
 from evals.datasets.selection import recording_sets, unsigned_changes
@@ -46,13 +47,17 @@ def say_signature(version: DatasetVersion) -> str:
 
 @admin.register(Dataset)
 class DatasetAdmin(KeptAdmin):
-    list_display = ("slug", "name", "owner", "approved_cases", "newest_version")
+    list_display = ("slug", "name", "owner", "approved_cases", "newest_version", "health")
     list_select_related = ("owner",)
     search_fields = ("slug", "name")
     form = WithReason
     fields = ("slug", "name", "description", "target", "owner", "second_person_approves", "what_is_pending", "reason")
     inlines = (Versions,)
     actions = ("freeze", "run_scripted")
+    change_form_template = "admin/evals/dataset/change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        return [health_url(self), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dataset]:
         newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")
@@ -90,6 +95,10 @@ class DatasetAdmin(KeptAdmin):
         if dataset.newest is None:  # type: ignore[attr-defined]
             return "ninguna"
         return f"v{dataset.newest}, {'firmada' if dataset.newest_is_signed else 'sin firmar'}"  # type: ignore[attr-defined]
+
+    @admin.display(description="salud")
+    def health(self, dataset: Dataset) -> str:
+        return render_to_string("admin/evals/dataset/health_link.html", {"dataset": dataset})
 
     @admin.display(description="por firmar")
     def what_is_pending(self, dataset: Dataset) -> str:

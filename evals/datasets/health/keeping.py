@@ -38,7 +38,7 @@ def _check_reviews(facts: DatasetFacts) -> Check:
     n = len(facts.cases)
     stale = tuple(case.spec.key for case in facts.cases if not _is_fresh(case, facts))
     level = grade(lacking=len(stale) * 2 > n, care=bool(stale))
-    sentence = f"Nadie los editó ni firmó en los últimos {QUARTER.days} días: {len(stale)}."
+    sentence = f"Sin que nadie los edite ni los firme en {QUARTER.days} días: {say_cases(len(stale)) if stale else 'ninguno'}."
     advice = "Repásalos con quien conoce el negocio (precios, horarios y reglas cambian) y firma de nuevo." if stale else ""
     return Check("reviews", "Revisados este trimestre", level, n - len(stale), n, sentence, advice, keys=stale)
 
@@ -61,7 +61,7 @@ def _check_recordings(facts: DatasetFacts) -> Check:
     without = tuple(case.spec.key for case in facts.cases if not case.recordings)
     sets = Counter(stored.set_name for case in facts.cases for stored in case.recordings)
     sentence = (
-        f"Sin ninguna grabación: {len(without)}. Solo un modelo real los puede contestar."
+        f"Sin ninguna grabación: {say_cases(len(without))}. Solo un modelo real los puede contestar."
         if without
         else "Todos se pueden correr con guion."
     )
@@ -96,7 +96,8 @@ def _check_personal_data(facts: DatasetFacts) -> Check:
     """Names the cases and the kinds of data, never a datum."""
     found = {case.spec.key: found_in for case in facts.cases if (found_in := _kinds_in(case))}
     kinds = Counter(kind for each in found.values() for kind in each)
-    sentence = f"Casos en que se reconoce un dato personal (textos, notas, documentos y grabaciones): {len(found)}."
+    many = say_cases(len(found)) if found else "ninguno"
+    sentence = f"En textos, notas, documentos y grabaciones se reconoce un dato personal: {many}."
     advice = "Míralos: si son de una persona real, cámbialos por inventados antes de firmar." if found else ""
     n, rows = len(facts.cases), tuple((KIND_WORDS[kind], count) for kind, count in kinds.most_common())
     return Check(

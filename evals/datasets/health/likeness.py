@@ -11,7 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.fuzz import ratio
 
 from evals.datasets.health.attacks import pairs_of
-from evals.datasets.health.report import Alike, Check, DatasetFacts, grade
+from evals.datasets.health.report import Alike, Check, DatasetFacts, grade, say_cases
 from evals.figures import say_number
 from evals.targets.booking import request_text
 from evals.values import CaseSpec
@@ -38,7 +38,8 @@ def check_likeness(facts: DatasetFacts) -> Check:
     found, n = find_alike(facts.specs), len(facts.cases)
     keys = tuple(dict.fromkeys(pair.key for pair in found.alike))
     cut = found.compared < found.texts
-    sentence = f"Casos que repiten a otro casi con las mismas palabras, sin contar los números: {len(keys)}."
+    many = say_cases(len(keys)) if keys else "ninguno"
+    sentence = f"Repiten a otro casi con las mismas palabras, sin contar los números: {many}."
     if cut:
         sentence += f" Se compararon los {say_number(found.compared)} textos más cortos de {say_number(found.texts)}."
     advice = "Deja uno de cada par y cambia el otro por algo que falte: dos iguales pesan doble y no enseñan más." if keys else ""
