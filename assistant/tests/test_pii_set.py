@@ -14,10 +14,10 @@ FOLDER = Path(__file__).parent / "testdata" / "pii"
 Sentence = dict[str, Any]
 PARTS: dict[str, list[Sentence]] = {
     part: [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
-    for part in ("dev", "final", "fresh", "fresh2", "fresh3")
+    for part in ("dev", "final", "fresh", "fresh2", "fresh3", "fresh4")
 }
 SPLIT = PARTS["dev"] + PARTS["final"]
-SENTENCES = SPLIT + PARTS["fresh"] + PARTS["fresh2"] + PARTS["fresh3"]
+SENTENCES = SPLIT + PARTS["fresh"] + PARTS["fresh2"] + PARTS["fresh3"] + PARTS["fresh4"]
 RUC_WEIGHTS = (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 FORMS = {
     "dni": r"\d{8}\d?",
@@ -120,7 +120,8 @@ def test_it_is_large_enough_to_measure_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "sentences", "spans_a_kind", "without"), [("fresh", 160, 34, 60), ("fresh2", 200, 40, 70), ("fresh3", 400, 68, 120)]
+    ("part", "sentences", "spans_a_kind", "without"),
+    [("fresh", 160, 34, 60), ("fresh2", 200, 40, 70), ("fresh3", 400, 68, 120), ("fresh4", 400, 68, 120)],
 )
 def test_the_fresh_parts_are_large_enough_for_one_miss_a_kind(part: str, sentences: int, spans_a_kind: int, without: int) -> None:
     spans = count_spans(PARTS[part])
