@@ -16,12 +16,19 @@ from bookings.models import Booking
 
 # What makes a spreadsheet calculate: these signs, also full-width, where a cell begins. A program that splits at another sign
 # than the comma begins a cell in the middle of our text. https://owasp.org/www-community/attacks/CSV_Injection
-LIVE = re.compile(r"(?:^|(?<=[;,|\t\r\n]))(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+# An apostrophe that is there already counts as what would begin such a cell, so that `restore` finds the text again.
+LIVE = re.compile(r"(?:^|(?<=[;,|\t\r\n]))(?=['\s]*[=+\-@＝＋－＠])|^(?='*[\t\r\n])")
+NEUTRALISED = re.compile(r"(?:^|(?<=[;,|\t\r\n]))'(?=['\s]*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])")
 
 
 def neutralise(text: str) -> str:
     """The text with an apostrophe wherever a cell that calculates would begin; every other text as it is."""
     return LIVE.sub("'", text)
+
+
+def restore(text: str) -> str:
+    """The text that `neutralise` was given."""
+    return NEUTRALISED.sub("", text)
 
 
 class SafeCSV(CSV):
@@ -41,12 +48,13 @@ class SafeXLSX(XLSX):
         sheet.title, sheet.freeze_panes = "Reservas", "A2"
         for number, row in enumerate([dataset.headers, *dataset], start=1):
             for column, value in enumerate(row, start=1):
-                _fill_cell(sheet.cell(number, column), value)
+                fill_cell(sheet.cell(number, column), value)
         book.save(held)
         return held.getvalue()
 
 
-def _fill_cell(cell: Cell, value: Any) -> None:
+def fill_cell(cell: Cell, value: Any) -> None:
+    """Puts a value into a cell that never calculates; what XML cannot hold becomes U+FFFD."""
     text = isinstance(value, str)
     cell.value = ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", value) if text else value
     if text:

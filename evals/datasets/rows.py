@@ -74,7 +74,7 @@ def parse_rows(lines: Iterable[bytes | str]) -> tuple[list[ParsedRow], list[Prob
         faults = faults or check_row(row) + _repeated_key(row, number, seen)
         problems += [Problem(number, *fault) for fault in faults]
         if not faults:
-            rows.append(ParsedRow(number, spec_from(row, row), _recordings_from(row)))
+            rows.append(ParsedRow(number, spec_from(row, row), recordings_from(row)))
     if not rows and not problems:
         problems.append(Problem(0, "", "El archivo no tiene ningún caso. Escribe uno por línea."))
     return rows, problems
@@ -214,7 +214,8 @@ def _in_order(fields: Mapping[str, Any], order: Iterable[str]) -> dict[str, Any]
     return {name: fields[name] for name in order if name in fields}
 
 
-def _recordings_from(row: Mapping[str, Any]) -> tuple[RecordingSpec, ...]:
+def recordings_from(row: Mapping[str, Any]) -> tuple[RecordingSpec, ...]:
+    """The recordings of a sound row."""
     return tuple(
         RecordingSpec(recording["text"], **{_SPEC_NAMES[name]: value for name, value in recording.items() if name != "text"})
         for recording in row.get("recordings", ())

@@ -1,0 +1,75 @@
+"""Which kind of file this is, by what is in it and not by its name."""
+
+import re
+from pathlib import PurePath
+
+from evals.datasets.rows import MAX_BYTES, Problem, parse_rows
+from evals.datasets.spreadsheet.csv_file import decode, read_csv
+from evals.datasets.spreadsheet.file import FileRead
+from evals.datasets.spreadsheet.header import weigh
+from evals.datasets.spreadsheet.package import OLE, refuse_ole
+from evals.datasets.spreadsheet.reading import Rows, read_table
+from evals.datasets.spreadsheet.table import Table, Unreadable
+from evals.datasets.spreadsheet.xlsx_file import read_xlsx
+
+JSON_LINES, SHEET, TEXT_SHEET = "JSON Lines", "Excel (.xlsx)", "CSV"
+EXTENSIONS = {".xlsx": SHEET, ".csv": TEXT_SHEET, ".tsv": TEXT_SHEET, ".txt": TEXT_SHEET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES}
+FOREIGN = (
+    (b"%PDF", "Es un PDF."),
+    (b"\x89PNG", "Es una imagen."),
+    (b"\xff\xd8\xff", "Es una imagen."),
+    (b"GIF8", "Es una imagen."),
+    (b"\x1f\x8b", "Es un archivo comprimido."),
+    (b"7z\xbc\xaf", "Es un archivo comprimido."),
+    (b"Rar!", "Es un archivo comprimido."),
+    (b"{\\rtf", "Es un documento de texto con formato."),
+)
+WHAT_TO_DO = "Sube una hoja .xlsx, un CSV o un archivo JSON Lines."
+MARKUP = re.compile(rb"\s*<(!doctype|html|table|\?xml|meta|head|div)", re.IGNORECASE)
+
+
+def read_cases(content: bytes, *, name: str, live: Rows) -> FileRead:
+    """The cases of a file. `name` is only compared with what is inside; `live` has the rows of the dataset by key."""
+    try:
+        return _read(content, name, live)
+    except Unreadable as error:
+        return FileRead([], [Problem(0, "", str(error))], [])
+
+
+def _read(content: bytes, name: str, live: Rows) -> FileRead:
+    kind = kind_of(content)
+    table = None if kind == JSON_LINES else read_xlsx(content) if kind == SHEET else _read_text(content)
+    read = _read_lines(content) if table is None else read_table(table, live)
+    extension = PurePath(name).suffix.lower()
+    if EXTENSIONS.get(extension) == kind:
+        return read
+    return read._replace(
+        notes=[f"El nombre termina en {extension[:12]!r} y adentro hay {kind}: se leyó así.", *read.notes] if extension else read.notes
+    )
+
+
+def kind_of(content: bytes) -> str:
+    """JSON_LINES, SHEET or TEXT_SHEET. Raises Unreadable for anything else, by name."""
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"El archivo pasa de {MAX_BYTES // 1_000_000} MB. Divídelo.")
+    if not content.strip():
+        raise Unreadable("El archivo está vacío: no tiene ningún caso.")
+    if content.startswith(OLE):
+        refuse_ole(content)
+    if content.startswith(b"PK"):
+        return SHEET
+    what = next((what for start, what in FOREIGN if content.startswith(start)), "")
+    if what or MARKUP.match(content):
+        raise Unreadable(f"{what or 'Es una página web o XML, aunque se llame de otra forma.'} {WHAT_TO_DO}")
+    return JSON_LINES if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else TEXT_SHEET
+
+
+def _read_lines(content: bytes) -> FileRead:
+    rows, problems = parse_rows(content.splitlines(keepends=True))
+    return FileRead(rows, problems, [], "línea")
+
+
+def _read_text(content: bytes) -> Table:
+    decoded = decode(content)
+    table = read_csv(decoded.text, weigh)
+    return table._replace(notes=[decoded.note, *table.notes])
