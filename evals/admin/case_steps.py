@@ -123,7 +123,8 @@ class CaseSteps(KeptAdmin):
     def _move(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status, reason: str) -> None:
         cases = list(queryset.select_related("dataset"))
         closed = [case for case in cases if is_closed(request, case)]
-        moved = move_cases(cases=[case for case in cases if case not in closed], to=to, change=change_by(request, reason))
+        may_move = [case for case in cases if not is_closed(request, case)]
+        moved = move_cases(cases=may_move, to=to, change=change_by(request, reason))
         refused = [*moved.refused, *((case.key, f"«{case}» es un caso {HELD_OUT}: no puedes cambiarlo.") for case in closed)]
         self._tell(request, Moved(moved.moved, refused), to)
 

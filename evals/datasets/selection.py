@@ -1,9 +1,10 @@
 """Reads on datasets that more than one place needs."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from evals.datasets.revisions import revision_of
-from evals.models import Case, Dataset, DatasetVersion, Recording
+from evals.datasets.revisions import BATCH, revision_of
+from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Recording
 
 
 class Unsigned(NamedTuple):
@@ -36,6 +37,15 @@ def unsigned_changes(dataset: Dataset) -> Unsigned:
 def stands_in_signed_version(case: Case) -> bool:
     """True when some signed version, not only the last one, holds a state of this case."""
     return DatasetVersion.objects.filter(revisions__case=case, signature__isnull=False).exists()
+
+
+def in_signed_versions(case_ids: Sequence[int]) -> set[int]:
+    """Those of the cases that stand in some signed version; a query for each BATCH of them."""
+    found: set[int] = set()
+    for start in range(0, len(case_ids), BATCH):
+        states = CaseRevision.objects.filter(case_id__in=case_ids[start : start + BATCH], versions__signature__isnull=False)
+        found |= set(states.values_list("case_id", flat=True))
+    return found
 
 
 def recording_sets(dataset: Dataset) -> list[str]:

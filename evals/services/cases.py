@@ -1,16 +1,16 @@
 """Writes on cases: what one says, and its life from proposed to retired. Each leaves a line of history."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from evals.datasets.revisions import fields_of, spec_of
-from evals.datasets.selection import stands_in_signed_version
+from evals.datasets.revisions import BATCH, fields_of, spec_of
+from evals.datasets.selection import in_signed_versions, stands_in_signed_version
 from evals.models import Case
-from evals.services.changes import Change, ReasonMissing, demand_reason, note_change
+from evals.services.changes import Change, ReasonMissing, demand_reason, note_change, words_of
 
 # Where a case may come from. A retired one is proposed again first, so that somebody reads it before it counts.
 STEPS = {
@@ -159,32 +159,52 @@ def reopen_case(*, case: Case, change: Change) -> Case:
     return _move(case, Case.Status.PROPOSED, change)
 
 
+@transaction.atomic
 def move_cases(*, cases: Iterable[Case], to: Case.Status, change: Change) -> Moved:
-    """Takes each case one step; the others do not wait for one that may not."""
-    moved, refused = [], []
-    for case in cases:
+    """Takes each case one step; the others do not wait for one that may not. A handful of queries for each BATCH of them."""
+    wanted = [case.pk for case in cases]
+    batches = [_move_batch(wanted[start : start + BATCH], to, change) for start in range(0, len(wanted), BATCH)]
+    return Moved([key for batch in batches for key in batch.moved], [each for batch in batches for each in batch.refused])
+
+
+def _move_batch(wanted: Sequence[int], to: Case.Status, change: Change) -> Moved:
+    locked = Case.objects.select_for_update(of=("self",)).select_related("dataset").filter(pk__in=wanted).order_by("pk")
+    signed, may_move, refused = in_signed_versions(wanted), [], []
+    for case in locked:
         try:
-            _move(case, to, change)
-            moved.append(case.key)
+            _check_step(case, to, change, signed=case.pk in signed)
+            case.status = to
+            may_move.append(case)
         except (CaseNotMoved, ReasonMissing) as error:
             refused.append((case.key, str(error)))
-    return Moved(moved, refused)
+    _store_status(may_move, to, change)
+    return Moved([case.key for case in may_move], refused)
 
 
-@transaction.atomic
+def _store_status(cases: Sequence[Case], to: Case.Status, change: Change) -> None:
+    Case.objects.filter(pk__in=[case.pk for case in cases]).update(status=to, updated_at=change.now)
+    Case.history.bulk_history_create(cases, update=True, **words_of(change))
+
+
 def _move(case: Case, to: Case.Status, change: Change) -> Case:
-    stored = _lock(case)
-    if stored.status not in STEPS[to]:
-        raise WrongStep(stored, to)
-    if to == Case.Status.APPROVED:
-        _check_approver(stored, change.by)
-        _demand_reason_in_signed(stored, change.reason)
-    else:
-        demand_reason(change.reason, f"Para {STEP_WORDS[to]} un caso hace falta un motivo")
-    stored.status = to
-    note_change(stored, change)
-    stored.save()
+    with transaction.atomic():
+        stored = _lock(case)
+        _check_step(stored, to, change, signed=stands_in_signed_version(stored))
+        stored.status = to
+        note_change(stored, change)
+        stored.save()
     return stored
+
+
+def _check_step(case: Case, to: Case.Status, change: Change, *, signed: bool) -> None:
+    if case.status not in STEPS[to]:
+        raise WrongStep(case, to)
+    if to != Case.Status.APPROVED:
+        demand_reason(change.reason, f"Para {STEP_WORDS[to]} un caso hace falta un motivo")
+        return
+    _check_approver(case, change.by)
+    if signed:
+        demand_reason(change.reason, IN_A_SIGNED_VERSION)
 
 
 def _check_approver(case: Case, by: User | None) -> None:

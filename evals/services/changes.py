@@ -1,7 +1,7 @@
 """Who changes what is edited in place, when and why; the line of history is written with the row."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -47,3 +47,8 @@ def remove_threshold(*, threshold: ProductThreshold, change: Change) -> None:
     """Takes a threshold out of its policy; its history stays, and says who did it."""
     note_change(threshold, change)
     threshold.delete()
+
+
+def words_of(change: Change) -> dict[str, Any]:
+    """What many lines of history written at once will say."""
+    return {"default_user": change.by, "default_date": change.now, "default_change_reason": change.reason.strip()}

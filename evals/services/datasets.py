@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from types import EllipsisType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -12,9 +12,9 @@ from simple_history.utils import bulk_create_with_history
 from evals.datasets.export import spec_of_recording
 from evals.datasets.revisions import BATCH, fields_of, revise_cases, version_hash
 from evals.datasets.rows import ParsedRow, RecordingSpec
-from evals.datasets.selection import latest_version
-from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Recording, Signature
-from evals.services.changes import Change, ReasonMissing, demand_reason
+from evals.datasets.selection import in_signed_versions, latest_version
+from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+from evals.services.changes import Change, ReasonMissing, demand_reason, words_of
 
 WRITTEN_BY_IMPORT = [
     field.name for field in Case._meta.concrete_fields if field.name not in {"id", "dataset", "key", "created_at"}
@@ -106,7 +106,7 @@ def _confirm_answers(cases: Sequence[Case], change: Change) -> None:
 
 
 def _save_changed(cases: Sequence[Case], change: Change, approved: bool) -> None:
-    if cases and _any_signed(cases):
+    if in_signed_versions([case.pk for case in cases]):
         demand_reason(change.reason, "El archivo cambia casos de una versión firmada, y eso necesita un motivo")
     for case in cases:
         case.author = change.by
@@ -115,13 +115,7 @@ def _save_changed(cases: Sequence[Case], change: Change, approved: bool) -> None
             case.status = Case.Status.PROPOSED
     if cases:
         Case.objects.bulk_create(cases, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN_BY_IMPORT)
-        Case.history.bulk_history_create(cases, update=True, **_words_of(change))
-
-
-def _any_signed(cases: Sequence[Case]) -> bool:
-    signed = DatasetVersion.objects.filter(dataset_id=cases[0].dataset_id, signature__isnull=False)
-    in_signed = set(CaseRevision.objects.filter(versions__in=signed).values_list("case_id", flat=True))
-    return any(case.pk in in_signed for case in cases)
+        Case.history.bulk_history_create(cases, update=True, **words_of(change))
 
 
 def _create_cases(dataset: Dataset, rows: Sequence[ParsedRow], change: Change, approved: bool) -> list[Case]:
@@ -132,11 +126,7 @@ def _create_cases(dataset: Dataset, rows: Sequence[ParsedRow], change: Change, a
         "answer_written_at": change.now if change.by else None,
     }
     cases = [Case(**common, **fields_of(row.spec)) for row in rows]
-    return bulk_create_with_history(cases, Case, **_words_of(change)) if cases else []
-
-
-def _words_of(change: Change) -> dict[str, Any]:
-    return {"default_user": change.by, "default_date": change.now, "default_change_reason": change.reason.strip()}
+    return bulk_create_with_history(cases, Case, **words_of(change)) if cases else []
 
 
 def _store_recordings(

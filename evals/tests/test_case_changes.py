@@ -250,6 +250,19 @@ def test_many_cases_take_a_step_and_each_refusal_says_why(dataset, experta):
     assert Case.objects.get(key="tres").history.latest("history_id").history_change_reason == WHY
 
 
+def test_two_thousand_cases_take_a_step_in_few_queries(dataset, experta, django_assert_max_num_queries):
+    Case.objects.bulk_create(
+        Case(
+            dataset=dataset, key=f"caso-{number}", category="x", text="x", expected_kind="refuse", status="proposed", answer_written_at=NOW
+        )
+        for number in range(2_000)
+    )
+    with django_assert_max_num_queries(120):  # SQLite takes 999 values in one INSERT: 80 of them are lines of history
+        assert len(move_cases(cases=dataset.cases.all(), to=Case.Status.APPROVED, change=Change(experta, NOW)).moved) == 2_000
+    assert set(dataset.cases.values_list("status", flat=True)) == {"approved"}
+    assert Case.history.filter(status="approved", history_user=experta, history_date=NOW).count() == 2_000
+
+
 # --- Files ----------------------------------------------------------------------------------------------------------------------
 
 
