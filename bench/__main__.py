@@ -118,12 +118,21 @@ def bench_pages(module: str) -> None:
         )
 
 
+def bench_datasets(environment: dict[str, str]) -> None:
+    """What the two commands that examine a dataset cost, start of the process included."""
+    show("dataset_health, 4,000 cases in the database", manage(environment, "dataset_health", "banco-4000"))
+    show(
+        "dataset_sensitivity reservas (median of 3)", median_of([manage(environment, "dataset_sensitivity", "reservas") for _ in range(3)])
+    )
+
+
 def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
-    for module in ("bench.pages", "bench.metrics"):
+    for module in ("bench.pages", "bench.metrics", "bench.health"):
         bench_pages(module)
     with desk([1000, 4000]) as environment:
         bench_scripted(environment)
+        bench_datasets(environment)
         for delay_ms in (0, 200):
             bench_real(environment, delay_ms)
 

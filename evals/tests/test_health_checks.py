@@ -196,7 +196,7 @@ def test_the_share_of_duplicates_decides_the_level(copies, level):
 
 
 def test_long_lists_are_cut_and_the_report_says_so(monkeypatch):
-    monkeypatch.setattr("evals.datasets.health.likeness.MOST_COMPARISONS", 500)
+    monkeypatch.setattr("evals.datasets.health.likeness.MOST_WORK", 500)
     cut = check("likeness", *many(100))
     assert cut.level is CARE
     assert "Se compararon los" in cut.sentence

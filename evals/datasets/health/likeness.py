@@ -19,7 +19,7 @@ from evals.values import CaseSpec
 ALIKE = 85  # of 100; the same limit as the shipped datasets' own test of diversity
 FEW, MANY = 0.05, 0.20  # shares of the dataset
 COMPARED_CHARACTERS = 300
-MOST_COMPARISONS = 40_000_000
+MOST_WORK = 100_000_000  # of `_cost`: about five seconds of processor time
 MOST_EQUALS = 20  # earlier cases of the same words that a case is held against
 
 _WORD = re.compile(r"\w+")
@@ -90,16 +90,21 @@ def _among_different(texts: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
     Two texts of lengths a < b have at most 2a/(a+b) in common, so each is compared only with the somewhat longer ones.
     """
     lengths = [len(text) for text in texts]
-    left = MOST_COMPARISONS
+    left = MOST_WORK
     found: list[tuple[str, str]] = []
     for place, text in enumerate(texts):
         end = bisect_right(lengths, len(text) * (200 - ALIKE) // ALIKE, lo=place)
-        left -= end - place
+        left -= (end - place) * _cost(len(text))
         if left < 0:
             return place, found
         matches = process.extract(text, texts[place + 1 : end], scorer=ratio, score_cutoff=ALIKE, limit=None)
         found += [(text, other) for other, _, _ in matches]
     return len(texts), found
+
+
+def _cost(letters: int) -> int:
+    """What one comparison costs: a text is compared 64 letters at a time with each letter of the other."""
+    return 1 + letters * (letters // 64 + 1) // 64
 
 
 def _pair(some: Sequence[CaseSpec], others: Sequence[CaseSpec], order: dict[str, int]) -> Alike | None:
