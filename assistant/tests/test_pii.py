@@ -19,6 +19,7 @@ MEMBERS = ["Rosa Quispe Huamán", "María de la Cruz Quispe", "Luis Alberto Choq
 LARGE_CLUB = [*MEMBERS, *(f"{first} Quispe {second}" for first in map(chr, range(97, 122)) for second in map(str.upper, "abcdefghij"))]
 LEAST = 0.97
 MENDED_WITH = ("dev", "final", "fresh", "fresh2", "fresh3")  # the parts the masker was written or mended with
+HELD = (*MENDED_WITH, "fresh4")  # and the one it has not been changed for
 Masker = Callable[[Sentence], list[Span]]
 
 
@@ -69,7 +70,7 @@ def score_kind(sentences: list[Sentence], kind: str, masker: Masker) -> Score:
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.parametrize("part", MENDED_WITH)
+@pytest.mark.parametrize("part", HELD)
 def test_it_finds_and_claims_rightly_per_kind(part: str, kind: str, record_property: Callable[[str, object], None]) -> None:
     score = score_kind(PARTS[part], kind, find_as_the_masker)
     record_property(f"{part} {kind}", score._asdict())
@@ -77,7 +78,7 @@ def test_it_finds_and_claims_rightly_per_kind(part: str, kind: str, record_prope
     assert score.right / score.claimed >= LEAST, f"false in {score.false} of n={score.claimed}"
 
 
-@pytest.mark.parametrize("part", MENDED_WITH)
+@pytest.mark.parametrize("part", HELD)
 def test_it_masks_nothing_inside_the_facts_of_a_booking(part: str) -> None:
     assert [it["id"] for it in PARTS[part] if reach_into_facts(it, find_as_the_masker(it))] == []
 
