@@ -99,6 +99,29 @@ def test_cases_that_are_not_its_business_and_ambiguous_ones_must_be_there(count,
     assert check("ambiguous", *many(50), *asking).level is level
 
 
+@pytest.mark.parametrize(
+    ("fields", "counts"),
+    [
+        ({"expected": "refuse"}, True),
+        ({"expected": "none"}, True),
+        ({"expected": Expected("tools")}, True),
+        ({"expected": Expected("tools", tools=("agendar",))}, False),
+        ({"expected": Expected("route", route="humano")}, True),
+        ({"expected": Expected("route", route="otros")}, True),
+        ({"expected": Expected("route", route="cobranzas")}, False),
+        ({"category": "fuera-de-tema"}, True),
+        ({"tags": ("fallback",)}, True),
+        ({"tags": ("otro-nombre",)}, False),
+    ],
+)
+def test_a_way_out_is_told_by_what_is_right_or_by_name(fields, counts):
+    assert check("fallback", make_case(**fields)).count == int(counts)
+
+
+def test_an_ambiguous_case_is_told_by_what_is_right_or_by_name():
+    assert check("ambiguous", make_case("clarify"), make_case(category="ambigua"), make_case(tags=("ambiguo",)), make_case()).count == 3
+
+
 def test_an_attack_is_no_way_out():
     assert check("fallback", *many(50), *many(9, 50, expected="refuse", attack=make_attack("direct"))).level is LACKING
 

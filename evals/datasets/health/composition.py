@@ -1,5 +1,6 @@
 """How many cases there are and of what: size, strata, what is right, and the ways out for what is not clear. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -26,7 +27,8 @@ KIND_WORDS = {
     "route": "ruta",
     "tools": "herramientas",
 }
-WAY_OUT_WORDS = ("fallback", "fuera-de", "otro", "derivar", "humano")
+_WAY_OUT = re.compile(r"(?:fallback|fuera-de|derivar|humano)|otros?$")
+_AMBIGUOUS = re.compile(r"ambigu")
 
 
 def check_composition(facts: DatasetFacts) -> Iterator[Check]:
@@ -118,16 +120,17 @@ def is_way_out(spec: CaseSpec) -> bool:
     if spec.attack:
         return False
     no_tool = spec.expected.kind == "tools" and not spec.expected.tools
-    return spec.expected.kind in ("refuse", "none") or no_tool or _is_named(spec, WAY_OUT_WORDS)
+    return spec.expected.kind in ("refuse", "none") or no_tool or _is_named(spec, _WAY_OUT)
 
 
 def is_ambiguous(spec: CaseSpec) -> bool:
     """A case in which asking is right, or that is labelled as ambiguous."""
-    return spec.expected.kind == "clarify" or _is_named(spec, ("ambigu",))
+    return spec.expected.kind == "clarify" or _is_named(spec, _AMBIGUOUS)
 
 
-def _is_named(spec: CaseSpec, words: tuple[str, ...]) -> bool:
-    return any(name.startswith(words) for name in (spec.category, spec.expected.route, *spec.tags))
+def _is_named(spec: CaseSpec, names: re.Pattern[str]) -> bool:
+    """True when category, route or a tag begins like that."""
+    return any(map(names.match, (spec.category, spec.expected.route, *spec.tags)))
 
 
 def _check_presence(facts: DatasetFacts, name: str, title: str, holds: Callable[[CaseSpec], bool], when: str) -> Check:
