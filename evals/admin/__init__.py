@@ -1,5 +1,5 @@
 """The desk in the stock admin: each file declares one topic."""
 
-from evals.admin import cases, datasets, gates, recordings, runs
+from evals.admin import cases, datasets, gates, held_out, recordings, runs
 
-__all__ = ["cases", "datasets", "gates", "recordings", "runs"]
+__all__ = ["cases", "datasets", "gates", "held_out", "recordings", "runs"]

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from evals.admin.access import KeptAdmin, change_by, may_read_held_out
+from evals.admin.access import KeptAdmin, change_by, may_read_held_out, reads
 from evals.admin.asking import ask
 from evals.datasets.differences import FieldChange, Piece, changed_fields, diff_words
 from evals.datasets.revisions import spec_of
@@ -107,6 +107,7 @@ class CaseHistory(KeptAdmin):
             "page": page,
             "newest": case.history.order_by("-history_id").values_list("pk", flat=True).first(),
             "may_revert": self.has_change_permission(request, case),
+            "may_open": may_read_held_out(request),
         }
         return TemplateResponse(request, "admin/evals/case/history.html", context)
 
@@ -137,5 +138,5 @@ class CaseHistory(KeptAdmin):
         return case
 
     def _opener(self, request: HttpRequest, case: Case) -> Callable[[Any], bool]:
-        """Tells which states this person may read: none that was held out then, and none of a case that is held out now."""
-        return lambda line: may_read_held_out(request) or not (case.held_out or (line is not None and line.held_out))
+        """Tells which states this person may read: those held out then, and all of a case held out now, only while they have it open."""
+        return lambda line: reads(request, case.pk, held_out=case.held_out or (line is not None and line.held_out))

@@ -1,5 +1,6 @@
 """What past runs answered to a case. It is shown once a person has saved what is right, and never before."""
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from django.db.models import OuterRef, Subquery
@@ -27,13 +28,13 @@ def was_written(case: Case) -> bool:
     return case.answer_written_at is not None
 
 
-def past_answers(case: Case, *, may_read_held_out: bool) -> list[PastAnswer]:
-    """The newest answers to a case, newest first; none while nobody has saved its right answer."""
+def past_answers(case: Case, *, open_cases: Container[int]) -> list[PastAnswer]:
+    """The newest answers to a case, newest first; none while nobody has saved its right answer, or has opened what is held out."""
     if not was_written(case):
         return []
     grade = Score.objects.filter(result=OuterRef("pk"), metric="correct", scoring__is_current=True).values("value")[:1]
     found = Result.objects.filter(revision__case=case, status__in=(Result.Status.DONE, Result.Status.ERROR))
-    if not may_read_held_out:
+    if case.pk not in open_cases:
         found = found.filter(revision__traits__held_out__isnull=True, revision__case__held_out=False)
     asked = revision_of(case).content_hash
     rows = found.select_related("run", "revision").annotate(grade=Subquery(grade)).order_by("-run_id", "repetition")[:LATEST]

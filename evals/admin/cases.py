@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import Truncator
 
-from evals.admin.access import HELD_OUT, change_by, is_closed, may_read_held_out
+from evals.admin.access import HELD_OUT, change_by, is_closed, is_offered, may_read_held_out, opened_cases
 from evals.admin.case_form import DRAFT_FIELDS, FAMILY_CHOICES, CaseForm
 from evals.admin.case_history import CaseHistory
 from evals.admin.case_preview import CasePreview
@@ -45,7 +45,7 @@ VIEWED = ("dataset", "key", "status", "in_words")
 
 
 class OpenCasesOnly(admin.SimpleListFilter):
-    """A filter on what is right: for those who may not read held-out cases it finds none of them."""
+    """A filter on what is right: of held-out cases it finds only those that the person has open."""
 
     field: str
     choices_shown: list[tuple[str, str]]
@@ -57,7 +57,7 @@ class OpenCasesOnly(admin.SimpleListFilter):
         if self.value() is None:
             return queryset
         found = queryset.filter(**{self.field: self.value()})
-        return found if may_read_held_out(request) else found.filter(held_out=False)
+        return found.filter(Q(held_out=False) | Q(pk__in=opened_cases(request)))
 
 
 class KindFilter(OpenCasesOnly):
@@ -124,14 +124,14 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
     def _beside_the_form(self, request: HttpRequest, case: Case | None) -> dict[str, Any]:
         """What the page shows besides the fields: past answers, what the buttons may do, whether a reason is needed."""
         if is_closed(request, case):
-            return {}
+            return {"may_open": may_read_held_out(request)}
         may_write = self.may_write(request, case)
         return {
             "may_write": may_write,
             "may_approve": may_write and self.has_approve_permission(request) and (case is None or case.status == Case.Status.PROPOSED),
             "needs_reason": may_write and case is not None and stands_in_signed_version(case),
             "answers_wait": case is not None and not was_written(case),
-            "answers": past_answers(case, may_read_held_out=may_read_held_out(request)) if case and self._may_see_results(request) else [],
+            "answers": past_answers(case, open_cases=opened_cases(request)) if case and self._may_see_results(request) else [],
         }
 
     def _may_see_results(self, request: HttpRequest) -> bool:
@@ -145,15 +145,15 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
         return Case.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=case.pk)
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Case], search_term: str) -> tuple[QuerySet[Case], bool]:
-        """Words of a held-out case find it only for those who may read it."""
+        """Words of a held-out case find it only for those who have it open."""
         found, duplicates = super().get_search_results(request, queryset, search_term)
-        if search_term and not may_read_held_out(request):
-            found = found.filter(Q(held_out=False) | Q(key__icontains=search_term.strip()))
+        if search_term:
+            found = found.filter(Q(held_out=False) | Q(key__icontains=search_term.strip()) | Q(pk__in=opened_cases(request)))
         return found, duplicates
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Only what the filters offer: `?text__startswith=` would read closed cases letter by letter."""
-        return lookup.partition("__")[0] in self.list_filter and super().lookup_allowed(lookup, value, request)
+        return is_offered(lookup, self.list_filter)
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """Two columns depend on who is looking."""
@@ -188,9 +188,9 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
             for given, word in (
                 (case.blocking, "bloqueante"),
                 (case.held_out, HELD_OUT),
-                (case.attack_family, "ataque"),
-                (case.benign, "legítimo"),
-                (case.known_limitation, "limitación"),
+                (case.attack_family and not case.held_out, "ataque"),
+                (case.benign and not case.held_out, "legítimo"),
+                (case.known_limitation and not case.held_out, "limitación"),
             )
             if given
         )
@@ -201,4 +201,4 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
 
     @admin.display(description="por qué no se ve")
     def why_closed(self, case: Case) -> str:
-        return "Es un caso reservado: su texto, su respuesta correcta y sus salidas están cerrados para quien no tiene el permiso."
+        return render_to_string("admin/evals/case/closed.html", {"case": case})

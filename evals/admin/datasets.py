@@ -4,25 +4,52 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
-from evals.admin.access import FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, may_read_held_out
+from evals.admin.access import AboutCase, FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, change_by, is_held_out, may_read_held_out
 from evals.admin.asking import ask
 from evals.admin.health import health_url
 from evals.admin.words import case_lines
 from evals.datasets.revisions import read_spec
 from evals.datasets.selection import recording_sets, unsigned_changes
 from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Run, Signature
-from evals.services import AlreadySigned, NothingToFreeze, NotRunnable, NotTheOwner, RunConfig, freeze_version, sign_version, start_run
+from evals.selectors import count_openings
+from evals.services import (
+    AlreadySigned,
+    NothingToFreeze,
+    NotRunnable,
+    NotTheOwner,
+    ReasonMissing,
+    RunConfig,
+    freeze_version,
+    hold_out_share,
+    sign_version,
+    start_run,
+)
 from evals.services.runs import BASE_SET, SCRIPTED
 from evals.targets import TARGETS
+
+
+class ShareForm(forms.Form):
+    share = forms.FloatField(
+        label="Parte (%)",
+        min_value=1,
+        max_value=100,
+        initial=20,
+        help_text="Se elige por la clave de cada caso: al agregar casos la elección no se mueve, y no se suelta ninguno ya reservado.",
+    )
+    reason = forms.CharField(
+        label="Motivo", widget=forms.Textarea({"rows": 2, "cols": 80}), help_text="Queda en el historial de cada caso, con tu nombre."
+    )
 
 
 class Versions(ReadOnlyInline):
@@ -51,9 +78,13 @@ class DatasetAdmin(KeptAdmin):
     list_select_related = ("owner",)
     search_fields = ("slug", "name")
     form = WithReason
-    fields = ("slug", "name", "description", "target", "owner", "second_person_approves", "what_is_pending", "reason")
+    fields = (
+        "slug", "name", "description", "target", "owner", "delegates", "second_person_approves",
+        "what_is_pending", "what_is_held_out", "reason",
+    )  # fmt: skip
+    filter_horizontal = ("delegates",)
     inlines = (Versions,)
-    actions = ("freeze", "run_scripted")
+    actions = ("freeze", "run_scripted", "hold_out")
     change_form_template = "admin/evals/dataset/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -73,8 +104,8 @@ class DatasetAdmin(KeptAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Dataset | None = None) -> tuple[str, ...]:
         """Who signs and who approves is not for those to decide who only edit: it takes the permission to add datasets."""
-        decided = () if self.has_add_permission(request) else ("owner", "target", "second_person_approves")
-        return (*(("slug",) if obj else ()), *decided, "what_is_pending")
+        decided = () if self.has_add_permission(request) else ("owner", "delegates", "target", "second_person_approves")
+        return (*(("slug",) if obj else ()), *decided, "what_is_pending", "what_is_held_out")
 
     def get_inlines(self, request: HttpRequest, obj: Dataset | None) -> tuple[Any, ...]:
         return self.inlines if obj else ()
@@ -106,8 +137,18 @@ class DatasetAdmin(KeptAdmin):
             return "Guarda el dataset y agrégale casos."
         return render_to_string("admin/evals/pending.html", {"dataset": dataset, "pending": unsigned_changes(dataset)})
 
+    @admin.display(description="reservados")
+    def what_is_held_out(self, dataset: Dataset) -> str:
+        cases = dataset.cases.filter(status=Case.Status.APPROVED) if dataset.pk else Case.objects.none()
+        counts = cases.aggregate(held=Count("id", filter=Q(held_out=True)), total=Count("id"))
+        shown = {**counts, "dataset": dataset, "openings": count_openings([dataset]).get(dataset.pk, 0) if dataset.pk else 0}
+        return render_to_string("admin/evals/held_out.html", shown)
+
     def has_freeze_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("evals.add_datasetversion")
+
+    def has_hold_out_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evals.change_case")
 
     def has_run_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("evals.add_run")
@@ -129,6 +170,33 @@ class DatasetAdmin(KeptAdmin):
                     words = f"La {run} de {run.version} (juego {run.recording_set}) está en cola: mírala en Corridas."
                     self.message_user(request, words)
             except (NothingToFreeze, NotRunnable) as error:
+                self.message_user(request, str(error), messages.ERROR)
+
+    @admin.action(description="Reservar una parte de los casos", permissions=["hold_out"])
+    def hold_out(self, request: HttpRequest, queryset: QuerySet[Dataset]) -> HttpResponse | None:
+        """First asks how many and why."""
+        form = ShareForm(request.POST if "apply" in request.POST else None)
+        if form.is_valid():
+            self._hold_out(request, queryset, form.cleaned_data["share"] / 100, form.cleaned_data["reason"])
+            return None
+        context = self.admin_site.each_context(request) | {
+            "title": "Reservar una parte de los casos",
+            "opts": self.opts,
+            "form": form,
+            "verb": "Reservar",
+            "keys": [str(dataset) for dataset in queryset],
+            "action": "hold_out",
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": "0",
+        }
+        return TemplateResponse(request, "admin/evals/case/step_many.html", context)
+
+    def _hold_out(self, request: HttpRequest, queryset: QuerySet[Dataset], share: float, reason: str) -> None:
+        for dataset in queryset:
+            try:
+                done = hold_out_share(dataset=dataset, share=share, change=change_by(request, reason))
+                self.message_user(request, f"{dataset}: {done.added} casos reservados ahora; {done.held} de {done.total} lo están.")
+            except ReasonMissing as error:
                 self.message_user(request, str(error), messages.ERROR)
 
     @transaction.atomic
@@ -198,7 +266,7 @@ class SignatureAdmin(FrozenAdmin):
 
 
 @admin.register(CaseRevision)
-class CaseRevisionAdmin(FrozenAdmin):
+class CaseRevisionAdmin(AboutCase):
     list_display = ("case", "dataset", "short_hash", "created_at")
     list_filter = ("case__dataset",)
     list_select_related = ("case__dataset",)
@@ -211,6 +279,9 @@ class CaseRevisionAdmin(FrozenAdmin):
         """Held-out ones, by what the revision froze or by what the case is now, are for those who may read them."""
         revisions = super().get_queryset(request)
         return revisions if may_read_held_out(request) else revisions.filter(traits__held_out__isnull=True, case__held_out=False)
+
+    def case_of(self, row: CaseRevision) -> tuple[int, bool]:
+        return row.case_id, is_held_out(row)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup == "versions__id__exact" or super().lookup_allowed(lookup, value, request)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from evals.admin.access import may_read_held_out
 from evals.datasets.health import Check, DatasetFacts, HealthReport, Level, check_health
-from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+from evals.models import Case, Dataset, DatasetVersion, HeldOutOpening, Recording, Signature
 from evals.selectors import health_of_version, live_facts
 from evals.values import canonical_hash
 
@@ -25,7 +25,7 @@ SHOWN_VERSIONS = 6
 SHOWN_DATASETS = 12
 MOST_CASES = 2_000  # that a view of the front page may look at; a bigger dataset is judged when somebody opens its page
 KEEP_S = 24 * 3600
-STATE = ("approved", "last_edit", "last_recording", "last_signature", "owner_id")
+STATE = ("approved", "held_out", "last_edit", "last_recording", "last_signature", "last_opening", "owner_id")
 TONES = {Level.GOOD: "pass", Level.CARE: "inconclusive", Level.LACKING: "fail"}
 
 
@@ -164,11 +164,14 @@ def _with_state() -> QuerySet[Dataset]:
     """Datasets with what changes whenever their health may have changed."""
     recordings = Recording.objects.filter(case__dataset=OuterRef("pk")).order_by("-pk")
     signatures = Signature.objects.filter(version__dataset=OuterRef("pk")).order_by("-pk")
+    openings = HeldOutOpening.objects.filter(case__dataset=OuterRef("pk")).order_by("-pk")
     return Dataset.objects.annotate(
         approved=Count("cases", filter=Q(cases__status=Case.Status.APPROVED)),
+        held_out=Count("cases", filter=Q(cases__held_out=True)),
         last_edit=Max("cases__updated_at"),
         last_recording=Subquery(recordings.values("pk")[:1]),
         last_signature=Subquery(signatures.values("pk")[:1]),
+        last_opening=Subquery(openings.values("pk")[:1]),
     ).order_by("slug")
 
 

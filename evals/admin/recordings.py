@@ -5,13 +5,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.text import Truncator
 
-from evals.admin.access import FrozenAdmin, may_read_held_out
+from evals.admin.access import HELD_OUT, AboutCase, ask_to_open, may_read_held_out, opened_cases
 from evals.admin.asking import ask
 from evals.admin.words import MARK_WORDS
 from evals.datasets.lines import one_break
@@ -48,8 +48,8 @@ class InForceFilter(admin.SimpleListFilter):
 
 
 @admin.register(Recording)
-class RecordingAdmin(FrozenAdmin):
-    list_display = ("case", "set_name", "start_of_text", "mark", "where_from", "created_by", "in_force")
+class RecordingAdmin(AboutCase):
+    list_display = ("case", "set_name", "mark", "where_from", "created_by", "in_force")
     list_filter = ("case__dataset", "set_name", "invalid", InForceFilter)
     list_select_related = ("case", "created_by", "superseded_by")
     list_per_page = 50
@@ -63,13 +63,29 @@ class RecordingAdmin(FrozenAdmin):
         recordings = super().get_queryset(request)
         return recordings if may_read_held_out(request) else recordings.filter(case__held_out=False)
 
+    def case_of(self, row: Recording) -> tuple[int, bool]:
+        return row.case_id, row.case.held_out
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Recording], search_term: str) -> tuple[QuerySet[Recording], bool]:
+        """Words of a held-out recording find it only for those who have its case open."""
+        found, duplicates = super().get_search_results(request, queryset, search_term)
+        if search_term:
+            own_key = Q(case__key__icontains=search_term.strip())
+            found = found.filter(Q(case__held_out=False) | own_key | Q(case__in=opened_cases(request)))
+        return found, duplicates
+
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """One column depends on who is looking."""
+
+        @admin.display(description="salida del modelo")
+        def start_of_text(recording: Recording) -> str:
+            return HELD_OUT if self.is_closed(request, recording) else Truncator(recording.text).chars(90)
+
+        return (*self.list_display[:2], start_of_text, *self.list_display[2:])
+
     def get_urls(self) -> list[URLPattern]:
         correct = path("<int:pk>/correct/", self.admin_site.admin_view(self.correct), name="evals_recording_correct")
         return [correct, *super().get_urls()]
-
-    @admin.display(description="salida del modelo")
-    def start_of_text(self, recording: Recording) -> str:
-        return Truncator(recording.text).chars(90)
 
     @admin.display(description="inválida", ordering="invalid")
     def mark(self, recording: Recording) -> str:
@@ -89,6 +105,8 @@ class RecordingAdmin(FrozenAdmin):
         recording = get_object_or_404(self.get_queryset(request).select_related("case"), pk=pk)
         if not request.user.has_perm("evals.add_recording"):
             raise PermissionDenied
+        if self.is_closed(request, recording):
+            return ask_to_open(request, recording.case_id)
         form = CorrectionForm(request.POST or None, initial={"text": recording.text, "invalid": WORD_OF[recording.invalid]})
         if request.method == "POST" and form.is_valid():
             try:

@@ -10,8 +10,8 @@ from evals.datasets.revisions import read_spec
 from evals.gate import CODE_ONLY
 from evals.models import CaseRevision, Result, Run
 from evals.reports.figures import metric_lines, say_correct, say_operations, say_rules
-from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_verdict
-from evals.selectors import progress_of, report_without_rows
+from evals.reports.wording import SHOWN_AT_MOST, Line, clean, say_facts, say_held_out, say_verdict
+from evals.selectors import CLOSED_REVISION, progress_of, report_without_rows
 from evals.values import Reason
 from evals.words import say_expected
 
@@ -39,7 +39,7 @@ def run_context(run: Run) -> dict[str, Any]:
         "reasons": [_with_rows(reason, closed) for reason in reasons],
         "correct": say_correct(report),
         "metrics": metric_lines(report),
-        "operations": [line for line in (say_rules(report), *say_operations(report)) if line],
+        "operations": [line for line in (say_held_out(report), say_rules(report), *say_operations(report)) if line],
         "failed": _first_failures(run),
         "progress": progress_of(run),
     }
@@ -47,7 +47,7 @@ def run_context(run: Run) -> dict[str, Any]:
 
 def _held_out_keys(run: Run, reasons: Iterable[Reason]) -> set[str]:
     keys = {key for reason in reasons for key in reason.keys}
-    closed = CaseRevision.objects.filter(versions=run.version_id, case__key__in=keys, traits__held_out=True)
+    closed = CaseRevision.objects.filter(CLOSED_REVISION, versions=run.version_id, case__key__in=keys)
     return set(closed.values_list("case__key", flat=True))
 
 
@@ -59,7 +59,11 @@ def _with_rows(reason: Reason, closed: Collection[str]) -> ReasonWithRows:
 def _first_failures(run: Run) -> list[Line]:
     """The first results with an incorrect grade, blocking ones first; held-out ones are left to the figures."""
     wrong = Result.objects.filter(run=run, scores__scoring__is_current=True, scores__metric="correct", scores__value__lt=1)
-    shown = wrong.filter(revision__traits__held_out__isnull=True).select_related("revision").order_by(BLOCKING_FIRST, "pk")
+    shown = (
+        wrong.filter(revision__traits__held_out__isnull=True, revision__case__held_out=False)
+        .select_related("revision")
+        .order_by(BLOCKING_FIRST, "pk")
+    )
     return [_explain(result) for result in shown[:SHOWN_AT_MOST]]
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
 
 from assistant.llm import ModelError
-from evals.admin.access import FrozenAdmin, may_read_held_out
+from evals.admin.access import HELD_OUT, AboutCase, FrozenAdmin, is_held_out, may_read_held_out, opened_cases
 from evals.admin.run_page import run_context
 from evals.admin.words import case_lines, say_answer
 from evals.datasets.revisions import read_spec
@@ -142,12 +142,16 @@ class KindFilter(admin.SimpleListFilter):
         return list(OUTCOME_WORDS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Result]) -> QuerySet[Result]:
-        return queryset.filter(outcome_kind=self.value()) if self.value() else queryset
+        """What came out of a held-out case finds it only for those who have it open."""
+        if not self.value():
+            return queryset
+        is_open = Q(revision__traits__held_out__isnull=True, revision__case__held_out=False) | Q(revision__case__in=opened_cases(request))
+        return queryset.filter(is_open, outcome_kind=self.value())
 
 
 @admin.register(Result)
-class ResultAdmin(FrozenAdmin):
-    list_display = ("key", "run_number", "expected", "got", "is_correct", "status", "latency")
+class ResultAdmin(AboutCase):
+    list_display = ("key", "run_number", "is_correct", "status", "latency")
     list_filter = (RunFilter, GradeFilter, "status", KindFilter)
     list_per_page = 50
     search_fields = ("revision__case__key",)
@@ -158,7 +162,7 @@ class ResultAdmin(FrozenAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Result]:
         """With the current grade beside each. Held-out cases are for those who may read them."""
         grade = Score.objects.filter(result=OuterRef("pk"), metric="correct", scoring__is_current=True).values("value")[:1]
-        results = super().get_queryset(request).select_related("revision", "run").annotate(grade=Subquery(grade))
+        results = super().get_queryset(request).select_related("revision__case", "run").annotate(grade=Subquery(grade))
         if may_read_held_out(request):
             return results
         return results.filter(revision__traits__held_out__isnull=True, revision__case__held_out=False)
@@ -171,13 +175,21 @@ class ResultAdmin(FrozenAdmin):
     def run_number(self, result: Result) -> str:
         return str(result.run_id)
 
-    @admin.display(description="se esperaba")
-    def expected(self, result: Result) -> str:
-        return Truncator(say_expected(read_spec(result.revision).expected)).chars(60)
+    def case_of(self, row: Result) -> tuple[int, bool]:
+        return row.revision.case_id, is_held_out(row.revision)
 
-    @admin.display(description="salió")
-    def got(self, result: Result) -> str:
-        return Truncator(say_answer(result)).chars(60)
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """Two columns depend on who is looking."""
+
+        @admin.display(description="se esperaba")
+        def expected(result: Result) -> str:
+            return HELD_OUT if self.is_closed(request, result) else Truncator(say_expected(read_spec(result.revision).expected)).chars(60)
+
+        @admin.display(description="salió")
+        def got(result: Result) -> str:
+            return HELD_OUT if self.is_closed(request, result) else Truncator(say_answer(result)).chars(60)
+
+        return (*self.list_display[:2], expected, got, *self.list_display[2:])
 
     @admin.display(description="correcto", boolean=True, ordering="grade")
     def is_correct(self, result: Result) -> bool | None:

@@ -17,7 +17,9 @@ from evals.services import Change, freeze_version, import_rows, save_edited, sig
 SEEDS = Path(__file__).parent.parent / "seeds"
 EXPERTS, ENGINEERS = "Expertos de negocio", "Ingeniería"
 
-READING = ("dataset", "case", "caserevision", "datasetversion", "signature", "recording", "run", "result", "scoring", "score")
+READING = (
+    "dataset", "case", "caserevision", "datasetversion", "signature", "recording", "heldoutopening", "run", "result", "scoring", "score",
+)  # fmt: skip
 APPS = ("assistant", "evals", "kallpa")
 PRODUCTION = ("view_interaction", "view_userreport")  # masked before it is stored, and without saying who
 GROUPS = {

@@ -1,4 +1,4 @@
-from evals.models.datasets import Case, CaseRevision, Dataset, DatasetVersion, Recording, Signature
+from evals.models.datasets import Case, CaseRevision, Dataset, DatasetVersion, HeldOutOpening, Recording, Signature
 from evals.models.gates import GatePolicy, ProductThreshold
 from evals.models.runs import Result, Run
 from evals.models.scorings import Score, Scoring
@@ -11,6 +11,7 @@ __all__ = [
     "DatasetVersion",
     "DaySpending",
     "GatePolicy",
+    "HeldOutOpening",
     "ProductThreshold",
     "Recording",
     "Result",

@@ -21,11 +21,18 @@ class Dataset(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="owned_datasets", verbose_name="dueño de negocio"
     )
+    delegates = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="delegated_datasets",
+        verbose_name="delegados",
+        help_text="Personas que firman sus versiones cuando el dueño no puede.",
+    )
     second_person_approves = models.BooleanField(
         "el autor no aprueba lo suyo", default=False, help_text="Un caso lo aprueba otra persona, no la que lo escribió o cambió al último."
     )
     created_at = models.DateTimeField("creado", auto_now_add=True)
-    history = KeptHistory()
+    history = KeptHistory(m2m_fields=[delegates])
 
     class Meta:
         verbose_name = "dataset"
@@ -178,13 +185,14 @@ class DatasetVersion(models.Model):
 
 
 class Signature(models.Model):
-    """The business owner's word that a version is the exam."""
+    """The word of the dataset's owner, or of a delegate, that a version is the exam. `health` is its report as it stood then."""
 
     version = models.OneToOneField(DatasetVersion, models.PROTECT, related_name="signature", verbose_name="versión")
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name="firmada por")
     signed_at = models.DateTimeField("firmada")
     reason = models.TextField("motivo")
     content_hash = models.CharField("huella firmada", max_length=64)
+    health = models.JSONField("salud al firmar", null=True, blank=True)
 
     class Meta:
         verbose_name = "firma"
@@ -224,3 +232,26 @@ class Recording(models.Model):
 
     def __str__(self) -> str:
         return f"{self.case} · {self.set_name}"
+
+
+class HeldOutOpening(models.Model):
+    """One time that a person opened a held-out case, and why. Each one makes its score worth a little less."""
+
+    class Where(models.TextChoices):
+        PAGE = "page", "en su página"
+        EXPORT = "export", "en un archivo exportado"
+
+    case = models.ForeignKey(Case, models.PROTECT, related_name="openings", verbose_name="caso")
+    opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name="quién")
+    opened_at = models.DateTimeField("cuándo", db_index=True)
+    reason = models.TextField("motivo")
+    where = models.CharField("dónde", max_length=8, choices=Where, default=Where.PAGE)
+
+    class Meta:
+        verbose_name = "apertura de un caso reservado"
+        verbose_name_plural = "aperturas de casos reservados"
+        ordering = ["-id"]
+        constraints = [models.CheckConstraint(condition=~Q(reason=""), name="opening_has_a_reason")]
+
+    def __str__(self) -> str:
+        return f"{self.case} por {self.opened_by}"

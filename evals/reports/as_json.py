@@ -29,6 +29,8 @@ FACTS = (
     "expected",
     "measured",
     "errors",
+    "held_out",
+    "openings",
 )
 
 

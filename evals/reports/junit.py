@@ -38,6 +38,8 @@ def _properties(report: RunReport) -> dict[str, str]:
         "modelo": report.model_name,
         "prompt": f"{report.prompt_variant} {report.prompt_hash}",
         "commit": report.commit,
+        "reservados": str(report.held_out),
+        "aperturas": str(report.openings),
     }
 
 

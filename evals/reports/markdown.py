@@ -13,6 +13,7 @@ from evals.reports.wording import (
     failed_lines,
     say_changes,
     say_facts,
+    say_held_out,
     say_verdict,
     verdict_reasons,
 )
@@ -30,6 +31,7 @@ def render(report: RunReport) -> str:
         [f"### {mark} {escape(report.dataset)}: {escape(say_verdict(report))}"],
         [f"- {escape(reason)}" for _, reason in verdict_reasons(report)],
         [f"**{escape(say_correct(report))}**"],
+        [escape(say_held_out(report))],
         [escape(say_rules(report))],
         _table(metric_lines(report)),
         [escape(say_resolution(report))],

@@ -12,6 +12,7 @@ from evals.reports.wording import (
     failed_lines,
     say_changes,
     say_facts,
+    say_held_out,
     say_verdict,
     verdict_reasons,
 )
@@ -24,7 +25,7 @@ def render(report: RunReport) -> str:
     blocks = (
         [f"Veredicto: {say_verdict(report)}", *(_wrap(f"- {reason}", "  ", "    ") for _, reason in verdict_reasons(report))],
         [_wrap(fact, "", "  ") for fact in say_facts(report)],
-        [_wrap(line, "", "  ") for line in (say_correct(report), say_rules(report), *say_operations(report)) if line],
+        [_wrap(line, "", "  ") for line in (say_correct(report), say_held_out(report), say_rules(report), *say_operations(report)) if line],
         _table(metric_lines(report)),
         [_wrap(say_resolution(report), "", "")],
         _list("No salieron como se esperaba", failed_lines(report)),

@@ -93,6 +93,15 @@ def say_facts(report: RunReport) -> list[str]:
     ]
 
 
+def say_held_out(report: RunReport) -> str:
+    """How many cases are held out and how often they had been opened: what that part of the score is worth. Empty without any."""
+    if not report.held_out:
+        return ""
+    cases = "1 caso reservado" if report.held_out == 1 else f"{report.held_out} casos reservados"
+    times = {0: "nadie los había abierto", 1: "se habían abierto 1 vez"}.get(report.openings, f"se habían abierto {report.openings} veces")
+    return f"Con {cases}; al empezar, {times}."
+
+
 def say_changes(report: RunReport) -> str:
     """Which cases did not come out the same in every repetition, or that all did; empty where nothing was repeated."""
     changed = report.changed_between_repetitions

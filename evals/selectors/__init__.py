@@ -2,22 +2,38 @@
 
 from evals.selectors.figures import aggregates_of, gate_facts, stored_aggregates
 from evals.selectors.health import health_of, health_of_version, health_report, live_facts
+from evals.selectors.held_out import (
+    CLOSED_REVISION,
+    OPEN_FOR,
+    HeldOutFigures,
+    count_openings,
+    held_out_of_run,
+    held_out_of_version,
+    opened_by,
+)
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
 
 __all__ = [
+    "CLOSED_REVISION",
+    "OPEN_FOR",
+    "HeldOutFigures",
     "MentionFigures",
     "aggregates_of",
     "baseline_for",
     "baseline_run",
+    "count_openings",
     "gate_facts",
     "health_of",
     "health_of_version",
     "health_report",
+    "held_out_of_run",
+    "held_out_of_version",
     "is_dead",
     "live_facts",
     "measure_mentions",
+    "opened_by",
     "outage_of",
     "policy_of",
     "progress_of",

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evals.datasets.health import CaseFacts, DatasetFacts, HealthReport, Stored, check_health
 from evals.datasets.revisions import read_spec, spec_of
 from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+from evals.selectors.held_out import count_openings, held_out_of_version
 
 
 def health_of(dataset: Dataset, *, now: datetime) -> HealthReport:
@@ -35,7 +36,11 @@ def live_facts(datasets: Sequence[Dataset], *, now: datetime) -> dict[int, Datas
     for case in Case.objects.filter(dataset__in=datasets, status=Case.Status.APPROVED).order_by("id"):
         facts = CaseFacts(spec_of(case), stored.get(case.pk, ()), _reviewed_at(case, signed.get(case.dataset_id)))
         cases[case.dataset_id].append(facts)
-    return {dataset.pk: DatasetFacts(tuple(cases[dataset.pk]), dataset.owner_id is not None, now) for dataset in datasets}
+    openings = count_openings(datasets)
+    return {
+        dataset.pk: DatasetFacts(tuple(cases[dataset.pk]), dataset.owner_id is not None, now, openings.get(dataset.pk, 0))
+        for dataset in datasets
+    }
 
 
 def _stored(recordings: QuerySet[Recording]) -> Mapping[int, tuple[Stored, ...]]:
@@ -70,4 +75,5 @@ def _version_facts(version: DatasetVersion, *, now: datetime) -> DatasetFacts:
         is_signed = signature is not None and revision.pk in signed
         reviewed_at = max(revision.created_at, signature.signed_at) if signature and is_signed else revision.created_at
         cases.append(CaseFacts(read_spec(revision), stored.get(revision.case_id, ()), reviewed_at))
-    return DatasetFacts(tuple(cases), version.dataset.owner_id is not None, now)
+    openings = held_out_of_version(version, until=now).openings
+    return DatasetFacts(tuple(cases), version.dataset.owner_id is not None, now, openings)

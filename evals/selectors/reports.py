@@ -12,6 +12,7 @@ from evals.metrics.metric import FAILED, PASSED
 from evals.models import Result, Run, Score, Scoring
 from evals.reports import ReportRow, RunReport
 from evals.selectors.figures import aggregates_of, stored_aggregates
+from evals.selectors.held_out import held_out_of_run
 from evals.selectors.rules import rules_beside
 from evals.selectors.runs import baseline_for, progress_of
 from evals.values import CaseSpec, Mark, Outcome, policy_from_row, verdict_from_row
@@ -34,7 +35,7 @@ def report_of(run: Run, *, every_row: bool = True) -> RunReport:
 def report_without_rows(run: Run) -> RunReport:
     """What a report says of the run as a whole, in a number of queries that does not grow with its results."""
     scoring = Scoring.objects.get(run=run, is_current=True)
-    counts = progress_of(run)
+    counts, held_out = progress_of(run), held_out_of_run(run)
     return RunReport(
         run_id=run.pk,
         dataset=run.version.dataset.slug,
@@ -59,6 +60,8 @@ def report_without_rows(run: Run) -> RunReport:
         policy=policy_from_row(run.policy),
         verdict=verdict_from_row(scoring.verdict),
         rules=rules_beside(run),
+        held_out=held_out.cases,
+        openings=held_out.openings,
         budget_reached=run.budget_reached if run.status == Run.Status.OVER_BUDGET else "",
     )
 

@@ -28,8 +28,10 @@ from evals.services.datasets import (
     correct_recording,
     freeze_version,
     import_rows,
+    may_sign,
     sign_version,
 )
+from evals.services.held_out import HeldOutClosed, HeldOutShare, NotAReader, hold_out_share, open_for_export, open_held_out
 from evals.services.proposals import NoBudgetLeft, buy_answer, store_proposals
 from evals.services.runs import (
     NothingToRun,
@@ -47,9 +49,12 @@ __all__ = [
     "AnswerNotWritten",
     "CaseNotMoved",
     "Change",
+    "HeldOutClosed",
+    "HeldOutShare",
     "ImportSummary",
     "Moved",
     "NoBudgetLeft",
+    "NotAReader",
     "NotAnApprover",
     "NotRunnable",
     "NotTheOwner",
@@ -67,9 +72,13 @@ __all__ = [
     "check_case_change",
     "correct_recording",
     "freeze_version",
+    "hold_out_share",
     "import_rows",
     "interrupt_run",
+    "may_sign",
     "move_cases",
+    "open_for_export",
+    "open_held_out",
     "remove_threshold",
     "reopen_case",
     "rescore_run",

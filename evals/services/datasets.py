@@ -14,7 +14,9 @@ from evals.datasets.revisions import BATCH, fields_of, revise_cases, version_has
 from evals.datasets.rows import ParsedRow, RecordingSpec
 from evals.datasets.selection import in_signed_versions, latest_version
 from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+from evals.selectors import health_report
 from evals.services.changes import Change, ReasonMissing, demand_reason, words_of
+from evals.services.held_out import HeldOutClosed
 
 WRITTEN_BY_IMPORT = [
     field.name for field in Case._meta.concrete_fields if field.name not in {"id", "dataset", "key", "created_at"}
@@ -37,11 +39,12 @@ class NothingToFreeze(Exception):  # noqa: N818 -- an answer of the domain, not 
 
 
 class NotTheOwner(Exception):  # noqa: N818 -- an answer of the domain, not a fault
-    """Only the dataset's owner signs its versions."""
+    """Only the dataset's owner, or a delegate, signs its versions."""
 
     def __init__(self, dataset: Dataset, by: User) -> None:
         owner = f"su dueño, {dataset.owner}" if dataset.owner else "su dueño, y el dataset todavía no tiene uno"
-        super().__init__(f"{by} no puede firmar «{dataset}»: firma {owner}.")
+        delegates = ", ".join(str(person) for person in dataset.delegates.order_by("username"))
+        super().__init__(f"{by} no puede firmar «{dataset}»: firma {owner}{f', o {delegates}' if delegates else ''}.")
 
 
 class AlreadySigned(Exception):  # noqa: N818 -- an answer of the domain, not a fault
@@ -74,11 +77,13 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
 
     New cases begin as approved, or as proposed. With `approved` false, or in a dataset where another person approves, an approved
     case that the file changes goes back to proposed. What a person imports counts as written by them. Raises ReasonMissing when a
-    case of a signed version would change without a reason.
+    case of a signed version would change without a reason, and HeldOutClosed when a person who may not read held-out cases
+    brings one of them.
     """
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
     approved = approved and not (dataset.second_person_approves and change.by)
     live = {case.key: case for case in dataset.cases.all()}
+    _refuse_closed([live[row.spec.key] for row in rows if row.spec.key in live], change.by)
     added = [row for row in rows if row.spec.key not in live]
     changed = [live[row.spec.key] for row in rows if row.spec.key in live and _rewrite(live[row.spec.key], row)]
     _confirm_answers([live[row.spec.key] for row in rows if row.spec.key in live], change)
@@ -88,6 +93,13 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     with_new_recordings = _store_recordings(rows, live, _current_by_case_and_set(dataset), change.by)
     touched = ({case.key for case in changed} | with_new_recordings) - {case.key for case in created}
     return ImportSummary(len(added), len(touched), len(rows) - len(added) - len(touched))
+
+
+def _refuse_closed(cases: Sequence[Case], by: User | None) -> None:
+    """Also where the row says what the case says: «unchanged» would confirm a guess."""
+    closed = [case.key for case in cases if case.held_out]
+    if closed and by and not by.has_perm("evals.view_held_out_text"):
+        raise HeldOutClosed(closed)
 
 
 def _rewrite(case: Case, row: ParsedRow) -> bool:
@@ -181,17 +193,26 @@ def freeze_version(*, dataset: Dataset, by: User | None) -> DatasetVersion:
     return version
 
 
+def may_sign(dataset: Dataset, person: User) -> bool:
+    """True for the owner and for delegates, and for nobody else, whatever their permissions."""
+    return dataset.owner_id == person.pk or dataset.delegates.filter(pk=person.pk).exists()
+
+
 def sign_version(*, version: DatasetVersion, by: User, reason: str, now: datetime) -> Signature:
-    """The owner's word that this version is the exam. Raises NotTheOwner, ReasonMissing or AlreadySigned."""
-    if version.dataset.owner_id != by.pk:
+    """The word of the owner or a delegate that this version is the exam, with its health as it stands.
+
+    Raises NotTheOwner, ReasonMissing or AlreadySigned.
+    """
+    if not may_sign(version.dataset, by):
         raise NotTheOwner(version.dataset, by)
     if not reason.strip():
         raise ReasonMissing
+    signature = Signature(version=version, signed_by=by, signed_at=now, reason=reason.strip(), content_hash=version.content_hash)
+    signature.health = health_report(version, now=now)
     try:
         with transaction.atomic():
-            return Signature.objects.create(
-                version=version, signed_by=by, signed_at=now, reason=reason.strip(), content_hash=version.content_hash
-            )
+            signature.save(force_insert=True)
+            return signature
     except IntegrityError:
         raise AlreadySigned(version) from None
 

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from evals.datasets.rows import parse_rows
-from evals.models import Dataset, DatasetVersion, GatePolicy, Run, Scoring
+from evals.models import Case, Dataset, DatasetVersion, GatePolicy, Run, Scoring
 from evals.runner import Surroundings, work
 from evals.selectors import stored_aggregates
-from evals.services import Change, RunConfig, freeze_version, import_rows, sign_version, start_run
+from evals.services import Change, RunConfig, freeze_version, import_rows, open_held_out, sign_version, start_run
 from evals.values import Aggregate, Outcome, Verdict, verdict_from_row
 
 NOW = datetime(2026, 3, 9, 10, 0, tzinfo=ZoneInfo("America/Lima"))
@@ -61,6 +61,17 @@ def make_version(rows: Iterable[dict[str, Any]], *, signed: bool = True, **datas
         assert owned.owner is not None
         sign_version(version=version, by=owned.owner, reason="para la prueba", now=timezone.now())
     return version
+
+
+def let_read_held_out(username: str) -> User:
+    """Gives a person the permission to open held-out cases."""
+    User.objects.get(username=username).user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    return User.objects.get(username=username)
+
+
+def open_cases(username: str, *cases: Case) -> None:
+    """A person who may opens held-out cases, with a reason."""
+    open_held_out(cases=cases, change=Change(let_read_held_out(username), timezone.now(), "para la prueba"))
 
 
 def aggregates_in(run: Run) -> dict[str, Aggregate]:

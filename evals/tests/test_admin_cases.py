@@ -4,7 +4,7 @@ from datetime import date, datetime
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evals.admin.case_form import NOTATIONS
@@ -13,6 +13,7 @@ from evals.datasets.rows import LIMA, parse_rows, row_of
 from evals.management.demo import seed_demo, seed_people
 from evals.models import Case, Dataset, Recording
 from evals.services import Change, correct_recording, import_rows
+from evals.tests.desk import let_read_held_out, open_cases
 from evals.tests.rendered import fields_of_form, text_of
 from evals.tests.test_dataset_rows import FULL, SMALL, lines, with_
 
@@ -324,10 +325,20 @@ def test_the_text_of_a_held_out_case_is_closed_on_every_page(experta, secret):
         assert "Fulbito, martes 10/03" not in text_of(page), url
 
 
-def test_control_with_the_permission_it_is_open(experta, secret):
-    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
-    seen = [url for url in urls_of(secret) if "secreta" in experta.get(url).content.decode()]
+def test_control_with_the_permission_and_a_reason_it_is_open(experta, secret):
+    let_read_held_out("experta")
+    urls = urls_of(secret)
+    assert not [url for url in urls if "secreta" in experta.get(url, follow=True).content.decode()]
+    open_cases("experta", secret)
+    seen = [url for url in urls if "secreta" in experta.get(url).content.decode()]
     assert len(seen) >= 6
+
+
+@pytest.mark.parametrize("query", ["correcto=draft", "ataque=indirect", "stratum__exact=adversarial", "dataset__id__exact={dataset}"])
+def test_what_the_filters_offer_may_be_asked(experta, query):
+    case = store(with_(FULL, held_out=False))
+    page = experta.get(f"/admin/evals/case/?{query.format(dataset=case.dataset_id)}")
+    assert list(page.context["cl"].result_list) == [case]
 
 
 @pytest.mark.parametrize(

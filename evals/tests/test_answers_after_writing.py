@@ -1,11 +1,11 @@
 """The exam is written before the student is seen: no output of a run is on a case until a person has saved what is right."""
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 
 from evals.management.demo import seed_people
 from evals.models import Case, Recording
-from evals.tests.desk import draft_output, draft_row, finished_run, make_version
+from evals.tests.desk import draft_output, draft_row, finished_run, let_read_held_out, make_version, open_cases
 from evals.tests.rendered import fields_of_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,9 @@ def test_an_answer_to_an_older_question_says_so(experta, run):
 
 def test_answers_to_a_held_out_case_are_for_those_who_may_read_it(experta, run):
     assert ANSWER not in experta.get(url_of("tres")).content.decode()
-    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    let_read_held_out("experta")
+    assert ANSWER not in experta.get(url_of("tres")).content.decode()
+    open_cases("experta", Case.objects.get(key="tres"))
     assert ANSWER in experta.get(url_of("tres")).content.decode()
 
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from evals.management.demo import seed_people
 from evals.models import Case, Dataset, Recording
 from evals.services import freeze_version, sign_version
-from evals.tests.desk import NOW, draft_row, make_dataset
+from evals.tests.desk import NOW, draft_row, let_read_held_out, make_dataset, open_cases
 from evals.tests.rendered import fields_of_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -121,9 +121,11 @@ def test_what_a_held_out_case_said_is_closed_in_its_history(experta):
     page = experta.get(url_of(case, "history"))
     assert "cerrado para quien no tiene el permiso" in text_of(page)
     assert "secret" not in page.content.decode()
-    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    let_read_held_out("experta")
+    assert "secreta" not in experta.get(url_of(case, "history")).content.decode()
+    open_cases("experta", case)
     page = experta.get(url_of(case, "history")).content.decode()
-    assert "secreta" in page  # the control: with the permission it is there
+    assert "secreta" in page  # the control: with the permission and a reason it is there
     assert "motivo secreto" in page
 
 

@@ -12,8 +12,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from evals.management.demo import SEEDS
-from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
+from evals.models import Case, Dataset, DatasetVersion, HeldOutOpening, Recording, Signature
 from evals.services import correct_recording
+from evals.tests.desk import let_read_held_out
 from evals.tests.test_dataset_rows import FULL, SMALL, lines, with_
 
 pytestmark = pytest.mark.django_db
@@ -164,7 +165,17 @@ def test_held_out_and_unapproved_cases_stay_and_are_counted(dataset, write, tmp_
     _, err = run("dataset_export", "reservas", str(tmp_path / "a"))
     assert err == "1 casos exportados; quedan fuera 1 reservados y 1 propuestos o retirados.\n"
     assert b"oculto" not in (tmp_path / "a").read_bytes()
-    _, err = run("dataset_export", "reservas", str(tmp_path / "b"), include_held_out=True)
+    User.objects.create_user("lectora")
+    for missing in ({}, {"as_user": "lectora", "reason": "para respaldo"}):
+        with pytest.raises(CommandError):
+            run("dataset_export", "reservas", str(tmp_path / "b"), include_held_out=True, **missing)
+    let_read_held_out("lectora")
+    with pytest.raises(CommandError):
+        run("dataset_export", "reservas", str(tmp_path / "b"), include_held_out=True, as_user="lectora")
+    assert not (tmp_path / "b").exists()
+    _, err = run("dataset_export", "reservas", str(tmp_path / "b"), include_held_out=True, as_user="lectora", reason="para respaldo")
+    opening = HeldOutOpening.objects.get()
+    assert (opening.case.key, str(opening.opened_by), opening.reason, opening.where) == ("oculto", "lectora", "para respaldo", "export")
     assert err == "2 casos exportados; quedan fuera 1 propuestos o retirados.\n"
     assert b"oculto" in (tmp_path / "b").read_bytes()
 

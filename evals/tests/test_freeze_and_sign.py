@@ -160,6 +160,35 @@ def test_nobody_else_signs(dataset):
     assert not Signature.objects.exists()
 
 
+def test_a_delegate_signs_and_the_refusal_names_who_may(dataset, owner):
+    load(dataset, SMALL)
+    delegate, other = User.objects.create_user("delegada"), User.objects.create_user("otra")
+    dataset.delegates.add(delegate)
+    version = freeze_version(dataset=dataset, by=None)
+    with pytest.raises(NotTheOwner, match="firma su dueño, experta, o delegada"):
+        sign_version(version=version, by=other, reason="urge", now=NOW)
+    assert sign_version(version=version, by=delegate, reason="la dueña viaja", now=NOW).signed_by == delegate
+
+
+def test_a_signature_keeps_the_health_of_its_version_as_it_stood(dataset, owner):
+    load(dataset, *many(3))
+    version = freeze_version(dataset=dataset, by=None)
+    sign_version(version=version, by=owner, reason="una", now=NOW)
+    load(dataset, *[with_(SMALL, key=f"otro-{number}", blocking=True) for number in range(40)])
+    health = Signature.objects.get().health
+    assert health is not None
+    kept = {check["name"]: check for check in health["checks"]}
+    assert kept["size"]["count"] == 3
+    assert (kept["blocking"]["level"], kept["owner"]["level"]) == ("falta", "bien")
+    assert health["level"] == "falta"
+
+
+def test_who_may_sign_is_history(dataset, owner):
+    dataset.delegates.add(owner)
+    assert [str(row.user) for row in dataset.history.latest("history_id").delegates.all()] == ["experta"]
+    assert not dataset.history.earliest("history_id").delegates.exists()
+
+
 def test_a_signature_needs_a_reason_and_happens_once(dataset, owner):
     load(dataset, SMALL)
     version = freeze_version(dataset=dataset, by=None)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 
@@ -13,6 +14,7 @@ from evals.models import (
     Dataset,
     DatasetVersion,
     GatePolicy,
+    HeldOutOpening,
     ProductThreshold,
     Recording,
     Result,
@@ -32,11 +34,13 @@ FROZEN = [
     (DatasetVersion, "size", 9),
     (DatasetVersion.revisions.through, "caserevision_id", None),
     (Signature, "reason", "otra"),
+    (HeldOutOpening, "reason", "otra"),
     (Recording, "text", "otra"),
     (Result, "outcome_kind", "refuse"),
     (Scoring, "decision", "FAIL"),
     (Case.history.model, "notes", "otra"),
     (Dataset.history.model, "name", "otro"),
+    (apps.get_model("evals", "HistoricalDataset_delegates"), "user_id", None),
     (GatePolicy.history.model, "needs_real", True),
     (ProductThreshold.history.model, "value", 0.5),
 ]
@@ -49,11 +53,13 @@ def facts():
     ProductThreshold.objects.create(policy=policy, metric="correct", op=">=", value=0.9, justification="x")
     owner = User.objects.create_user("experta")
     dataset = Dataset.objects.create(slug="reservas", name="Reservas", owner=owner)
+    dataset.delegates.add(owner)
     rows, _ = parse_rows(lines(with_(SMALL, recordings=[{"text": "{}"}])))
     import_rows(dataset=dataset, rows=rows, change=Change(None, NOW))
     version = freeze_version(dataset=dataset, by=None)
     sign_version(version=version, by=owner, reason="una", now=NOW)
     Case.objects.update(notes="otra")
+    HeldOutOpening.objects.create(case=Case.objects.get(), opened_by=owner, opened_at=NOW, reason="una")
     freeze_version(dataset=dataset, by=None)
     run = Run.objects.create(
         version=version, target="t", model_kind="scripted", model_name="m", prompt_variant="base", prompt_hash="h",

@@ -12,7 +12,7 @@ from evals.datasets.rows import MAX_BYTES, ParsedRow, Problem, parse_rows
 from evals.management.lookups import find_dataset, find_user
 from evals.models import Dataset
 from evals.releases import ExitCode
-from evals.services import Change, ReasonMissing, import_rows, save_edited
+from evals.services import Change, HeldOutClosed, ReasonMissing, import_rows, save_edited
 from evals.targets import TARGETS
 
 
@@ -52,6 +52,8 @@ class Command(BaseCommand):
             summary = import_rows(dataset=dataset, rows=rows, change=change)
         except ReasonMissing as error:
             raise CommandError(f"{error} Usa --reason.", returncode=ExitCode.FAILED) from error
+        except HeldOutClosed as error:
+            raise CommandError(str(error), returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{dataset}: {summary.added} nuevos, {summary.changed} cambiados, {summary.unchanged} iguales.")
 
     def _refuse(self, file: Path, problems: list[Problem]) -> None:
