@@ -203,6 +203,8 @@ if _flag("BEHIND_TLS_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 TRUSTED_PROXIES = _whole("TRUSTED_PROXIES", "0", low="0", high="10")
 
+DEFAULT_EXCEPTION_REPORTER_FILTER = "kallpa.error_reports.PrivateReporterFilter"
+
 # --- Database: SQLite by default, PostgreSQL in production --------------------------------------------------------------
 
 DATABASES = {"default": _database(f"sqlite:///{quote(str(BASE_DIR / 'kallpa.sqlite3'))}")}
@@ -367,6 +369,8 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": LOG_LEVEL},  # without Django's own handlers, which would write each line a second time
+        "django.db.backends": {"level": "WARNING"},  # with DEBUG on it logs each query with what is written in it
+        "django.template": {"level": "WARNING"},  # it logs all that a page was given when a name is missing in it
         "httpx": {"level": "WARNING"},  # it logs each address it calls at INFO
         "httpcore": {"level": "WARNING"},  # it logs each header, the key among them, at DEBUG
     },

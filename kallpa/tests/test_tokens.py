@@ -163,7 +163,7 @@ def test_a_dump_of_the_database_holds_the_hash_and_not_the_secret(made: NewToken
 
 def test_no_log_holds_the_secret_at_debug(owner: User, caplog: pytest.LogCaptureFixture, settings, rf: RequestFactory) -> None:
     settings.DEBUG = True  # Django then logs every query with its values
-    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="django"):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="django.db.backends"):
         made = create_token(name="editor", scopes=["mcp"], owner=owner, days=1, now=timezone.now())
         request = rf.get("/", headers={"Authorization": f"Bearer {made.secret}"})
         assert bearer(request, scope="mcp")
