@@ -17,7 +17,7 @@ from evals.grading import Failure, close_scoring, marks_for, scores_of
 from evals.metrics import metrics_hash
 from evals.models import DatasetVersion, Result, Run, Score, Scoring
 from evals.selectors import policy_of
-from evals.targets import TARGETS, Target, TargetConfig
+from evals.targets import TARGETS, Target, TargetConfig, released_target
 from evals.tasks import queue_help
 from evals.values import Outcome
 
@@ -173,8 +173,10 @@ def _check_release(version: DatasetVersion, config: RunConfig) -> None:
     """A release run measures what goes out, not a variant of it."""
     if config.purpose != Run.Purpose.RELEASE:
         return
-    if config.target != version.dataset.target:
-        raise NotRunnable(f"Una corrida para publicar usa el sistema del dataset, «{version.dataset.target}».")
+    goes_out = released_target(version.dataset.target)
+    if config.target != goes_out:
+        switch = "" if goes_out == version.dataset.target else f" (ASSISTANT_QUICK={settings.ASSISTANT_QUICK:d})"
+        raise NotRunnable(f"Una corrida para publicar usa el sistema del dataset tal como sale, «{goes_out}»{switch}.")
     released = TARGETS[config.target].variants[0]
     if config.prompt_variant != released:
         raise NotRunnable(f"Una corrida para publicar usa la variante de prompt que sale, «{released}».")

@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from django.conf import settings
+
 from assistant.llm import Model, ModelNotConfigured
 from assistant.llm.absent import AbsentModel
 from evals.targets.booking import BookingAssistant
@@ -9,7 +11,7 @@ from evals.targets.config import TargetConfig
 from evals.targets.quick import QuickRules, QuickThenAssistant
 from evals.values import CaseSpec, Outcome
 
-__all__ = ["TARGETS", "Target", "TargetConfig", "stand_in"]
+__all__ = ["TARGETS", "Target", "TargetConfig", "released_target", "stand_in"]
 
 
 class Target(Protocol):
@@ -38,6 +40,12 @@ TARGETS: dict[str, type[Target]] = {
     "quick": QuickRules,
     "quick-booking-assistant": QuickThenAssistant,
 }
+
+
+def released_target(name: str) -> str:
+    """What a release of this target measures: our assistant goes out with the rules before it where ASSISTANT_QUICK says so, only there."""
+    ours = {False: "booking-assistant", True: "quick-booking-assistant"}
+    return ours[settings.ASSISTANT_QUICK] if name in ours.values() else name
 
 
 def stand_in(target: Target) -> Model | None:

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.quick import RULES_HASH
 from assistant.tests.loopback_provider import LoopbackProvider
-from evals.models import Result, Run
+from evals.models import Dataset, Result, Run
 from evals.runner import WrongHelper, work
 from evals.selectors import report_of
 from evals.services import NotRunnable
@@ -98,6 +98,36 @@ def test_a_model_or_a_prompt_for_the_rules_is_a_mistake(config: dict[str, str]) 
 def test_the_rules_are_no_release() -> None:
     with pytest.raises(NotRunnable, match="usa el sistema del dataset"):
         new_run(small_version(), target="quick", purpose="release")
+
+
+def test_a_release_runs_the_rules_where_production_does(settings: Any) -> None:
+    """Control of the second half: where the switch is off, a release must not be helped by rules that nobody gets."""
+    version = small_version()
+    settings.ASSISTANT_QUICK = True
+    with pytest.raises(NotRunnable, match="«quick-booking-assistant»"):
+        new_run(version, purpose="release")
+    assert new_run(version, target="quick-booking-assistant", purpose="release").expected_results == 3
+    settings.ASSISTANT_QUICK = False
+    with pytest.raises(NotRunnable, match="«booking-assistant»"):
+        new_run(version, target="quick-booking-assistant", purpose="release")
+    assert new_run(version, purpose="release").target == "booking-assistant"
+
+
+def test_the_command_that_ci_runs_measures_what_goes_out(settings: Any) -> None:
+    version = small_version()
+    settings.ASSISTANT_QUICK = True
+    run_command("eval_run", version.dataset.slug, "--model", "scripted", "--purpose", "release")
+    run_command("eval_run", version.dataset.slug, "--model", "scripted")
+    assert list(Run.objects.order_by("pk").values_list("target", flat=True)) == ["quick-booking-assistant", "booking-assistant"]
+
+
+def test_a_dataset_of_both_together_is_released_as_production_is(settings: Any) -> None:
+    version = small_version()
+    Dataset.objects.update(target="quick-booking-assistant")
+    version.refresh_from_db()
+    settings.ASSISTANT_QUICK = False
+    with pytest.raises(NotRunnable, match="«booking-assistant»"):
+        new_run(version, target="quick-booking-assistant", purpose="release")
 
 
 # --- Beside a model's run -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from evals.management.running import Outputs, finish_on_screen
 from evals.models import Dataset, DatasetVersion, Run
 from evals.releases import ExitCode
 from evals.services import NothingToFreeze, NothingToRun, NotRunnable, RunConfig, freeze_version, start_run
-from evals.targets import TARGETS
+from evals.targets import TARGETS, released_target
 
 
 class Command(BaseCommand):
@@ -95,7 +95,7 @@ def _find_version(dataset: Dataset, asked: str | None) -> DatasetVersion:
 def _config(dataset: Dataset, options: dict[str, Any]) -> RunConfig:
     return RunConfig(
         model=options["model"],
-        target=options["target"] or dataset.target,
+        target=options["target"] or _usual_target(dataset, options["purpose"]),
         variant=options["prompt"],
         temperature=options["temperature"],
         repetitions=options["repetitions"],
@@ -105,6 +105,10 @@ def _config(dataset: Dataset, options: dict[str, Any]) -> RunConfig:
         max_cost_micro_usd=options["max_cost"],
         queue=options["queue"],
     )
+
+
+def _usual_target(dataset: Dataset, purpose: str) -> str:
+    return released_target(dataset.target) if purpose == Run.Purpose.RELEASE else dataset.target
 
 
 def _commit(asked: str | None) -> str:
