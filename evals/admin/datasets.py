@@ -18,6 +18,7 @@ from django.utils import timezone
 from evals.admin.access import AboutCase, FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, change_by, is_held_out, may_read_held_out
 from evals.admin.asking import ask
 from evals.admin.health import health_url
+from evals.admin.spreadsheets import file_urls
 from evals.admin.words import case_lines
 from evals.datasets.revisions import read_spec
 from evals.datasets.selection import recording_sets, unsigned_changes
@@ -88,7 +89,7 @@ class DatasetAdmin(KeptAdmin):
     change_form_template = "admin/evals/dataset/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        return [health_url(self), *super().get_urls()]
+        return [health_url(self), *file_urls(self), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dataset]:
         newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 
 from evals.datasets.revisions import spec_of
 from evals.datasets.rows import RecordingSpec, row_of
@@ -10,21 +10,30 @@ from evals.models import Case, Dataset, Recording
 
 
 class Export(NamedTuple):
-    """Rows for the file, and how many cases were left out of it."""
+    """Rows for the file; how many held-out cases, and how many others, were left out of it."""
 
     rows: list[dict[str, Any]]
     held_out: int
-    not_approved: int
+    not_leaving: int
 
 
-def export_dataset(dataset: Dataset, *, include_held_out: bool) -> Export:
-    """The approved cases in the order in which they were written, each with its current recordings."""
+def export_dataset(dataset: Dataset, *, include_held_out: bool, include_proposed: bool = False) -> Export:
+    """The approved cases in the order in which they were written, each with its current recordings; on demand the proposed ones too."""
+    leaving = leaving_cases(dataset, include_proposed=include_proposed)
+    rows = rows_of(leaving if include_held_out else leaving.filter(held_out=False))
+    count = leaving.count()
+    return Export(rows, held_out=count - len(rows), not_leaving=dataset.cases.count() - count)
+
+
+def leaving_cases(dataset: Dataset, *, include_proposed: bool = False) -> QuerySet[Case]:
+    """The cases that an export is about, held-out ones too."""
+    return dataset.cases.exclude(status=Case.Status.RETIRED) if include_proposed else dataset.cases.filter(status=Case.Status.APPROVED)
+
+
+def rows_of(cases: QuerySet[Case]) -> list[dict[str, Any]]:
+    """The rows of the dataset file that these cases are, in the order in which they were written."""
     current = Prefetch("recordings", Recording.objects.filter(superseded_by__isnull=True), to_attr="current_recordings")
-    approved = dataset.cases.filter(status=Case.Status.APPROVED)
-    leaving = approved if include_held_out else approved.filter(held_out=False)
-    rows = [row_of(spec_of(case), specs_of(case.current_recordings)) for case in leaving.order_by("id").prefetch_related(current)]
-    approved_count = approved.count()
-    return Export(rows, held_out=approved_count - len(rows), not_approved=dataset.cases.count() - approved_count)
+    return [row_of(spec_of(case), specs_of(case.current_recordings)) for case in cases.order_by("id").prefetch_related(current)]
 
 
 def specs_of(recordings: list[Recording]) -> list[RecordingSpec]:

@@ -69,7 +69,7 @@ def parse_rows(lines: Iterable[bytes | str]) -> tuple[list[ParsedRow], list[Prob
     seen: dict[str, int] = {}
     for number, line in _within_bounds(lines, problems):
         row, faults = _read_line(line, first=number == 1)
-        if row is _NOTHING and not faults:
+        if not faults and (row is _NOTHING or _tells_what_stayed(row)):
             continue
         faults = faults or check_row(row) + _repeated_key(row, number, seen)
         problems += [Problem(number, *fault) for fault in faults]
@@ -95,6 +95,12 @@ def _within_bounds(lines: Iterable[bytes | str], problems: list[Problem]) -> Ite
 
 
 _NOTHING: Any = object()
+_LEFT_OUT = "held_out_left_out"
+
+
+def _tells_what_stayed(row: Any) -> bool:
+    """The line that `write_rows` adds for held-out cases that stay at home; it is no case."""
+    return isinstance(row, dict) and row.keys() == {_LEFT_OUT}
 
 
 def _read_line(line: bytes | str, *, first: bool) -> tuple[Any, list[Fault]]:
@@ -199,9 +205,10 @@ def row_of(spec: CaseSpec, recordings: Iterable[RecordingSpec] = ()) -> dict[str
     return _without_defaults(**_in_order(row, ROW_ORDER))
 
 
-def write_rows(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """The file's bytes: one row a line, UTF-8, each line ended by a line feed."""
-    return "".join(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows).encode()
+def write_rows(rows: Iterable[Mapping[str, Any]], *, held_out: int = 0) -> bytes:
+    """The file's bytes: one row a line, UTF-8, each line ended by a line feed. `held_out`: how many held-out cases stay at home."""
+    told: list[Mapping[str, Any]] = [{_LEFT_OUT: held_out}] if held_out else []
+    return "".join(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in [*rows, *told]).encode()
 
 
 def _without_defaults(**fields: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from evals.models.datasets import Case, CaseRevision, Dataset, DatasetVersion, HeldOutOpening, Recording, Signature
 from evals.models.gates import GatePolicy, ProductThreshold
+from evals.models.imports import PendingImport
 from evals.models.runs import Result, Run
 from evals.models.scorings import Score, Scoring
 from evals.models.spending import DaySpending
@@ -12,6 +13,7 @@ __all__ = [
     "DaySpending",
     "GatePolicy",
     "HeldOutOpening",
+    "PendingImport",
     "ProductThreshold",
     "Recording",
     "Result",

@@ -11,6 +11,7 @@ from evals.selectors.held_out import (
     held_out_of_version,
     opened_by,
 )
+from evals.selectors.imports import CaseChange, CellChange, ImportPreview, live_rows, preview_import
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
@@ -18,7 +19,10 @@ from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of,
 __all__ = [
     "CLOSED_REVISION",
     "OPEN_FOR",
+    "CaseChange",
+    "CellChange",
     "HeldOutFigures",
+    "ImportPreview",
     "MentionFigures",
     "aggregates_of",
     "baseline_for",
@@ -32,10 +36,12 @@ __all__ = [
     "held_out_of_version",
     "is_dead",
     "live_facts",
+    "live_rows",
     "measure_mentions",
     "opened_by",
     "outage_of",
     "policy_of",
+    "preview_import",
     "progress_of",
     "report_of",
     "report_rows",

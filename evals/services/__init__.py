@@ -32,6 +32,7 @@ from evals.services.datasets import (
     sign_version,
 )
 from evals.services.held_out import HeldOutClosed, HeldOutShare, NotAReader, hold_out_share, open_for_export, open_held_out
+from evals.services.imports import ImportExpired, PreviewChanged, confirm_import, find_kept, keep_file
 from evals.services.proposals import NoBudgetLeft, buy_answer, store_proposals
 from evals.services.runs import (
     NothingToRun,
@@ -51,6 +52,7 @@ __all__ = [
     "Change",
     "HeldOutClosed",
     "HeldOutShare",
+    "ImportExpired",
     "ImportSummary",
     "Moved",
     "NoBudgetLeft",
@@ -63,6 +65,7 @@ __all__ = [
     "NothingToRevert",
     "NothingToRun",
     "OwnWork",
+    "PreviewChanged",
     "ReasonMissing",
     "RunConfig",
     "WrongStep",
@@ -70,11 +73,14 @@ __all__ = [
     "buy_answer",
     "cancel_run",
     "check_case_change",
+    "confirm_import",
     "correct_recording",
+    "find_kept",
     "freeze_version",
     "hold_out_share",
     "import_rows",
     "interrupt_run",
+    "keep_file",
     "may_sign",
     "move_cases",
     "open_for_export",

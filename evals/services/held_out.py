@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evals.datasets.export import leaving_cases
 from evals.datasets.revisions import BATCH
 from evals.models import Case, Dataset, HeldOutOpening
 from evals.services.changes import Change, demand_reason
@@ -45,9 +46,9 @@ def open_held_out(*, cases: Iterable[Case], change: Change, where: str = HeldOut
     return HeldOutOpening.objects.bulk_create([HeldOutOpening(case=case, **row) for case in cases], batch_size=BATCH)
 
 
-def open_for_export(*, dataset: Dataset, change: Change) -> int:
-    """Writes that every approved held-out case leaves in a file, and says how many do. Raises NotAReader or ReasonMissing if any does."""
-    leaving = list(dataset.cases.filter(status=Case.Status.APPROVED, held_out=True))
+def open_for_export(*, dataset: Dataset, change: Change, include_proposed: bool = False) -> int:
+    """Writes that every held-out case of an export leaves, and says how many do. Raises NotAReader or ReasonMissing if any does."""
+    leaving = list(leaving_cases(dataset, include_proposed=include_proposed).filter(held_out=True))
     return len(open_held_out(cases=leaving, change=change, where=HeldOutOpening.Where.EXPORT)) if leaving else 0
 
 

@@ -13,7 +13,7 @@ from evals.tests.awkward_files import CASE, DRAFT, FILES, HEADER, PLAIN, TEXT, A
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_each_is_imported_exactly_or_refused_by_place(file: Awkward) -> None:
-    read = read_cases(file.content, name=file.file, live={})
+    read = read_cases(file.content, name=file.file)
     said = " / ".join(f"{say_place(problem, read.unit)}: {problem.message}" for problem in read.problems)
     assert tuple((row.spec.key, row.spec.text) for row in read.rows if not read.problems) == file.rows, said
     assert bool(said) == bool(file.refused)
@@ -39,7 +39,7 @@ def test_there_are_more_than_thirty() -> None:
 )
 def test_what_excel_made_of_a_draft_is_the_same_draft(name: str) -> None:
     [file] = [file for file in FILES if file.name == name]
-    [row] = read_cases(file.content, name=file.file, live={}).rows
+    [row] = read_cases(file.content, name=file.file).rows
     found = row_of(row.spec)
     assert found["context"] == {"now": "2026-03-09T10:00"}
     assert found["expected"] | {"sport": "fulbito"} == DRAFT
@@ -52,14 +52,14 @@ def test_control_the_same_bytes_read_with_a_guessed_encoding_would_be_damaged() 
 
 @pytest.mark.parametrize("content", [make_csv(*[CASE] * 100_000).encode(), make_xlsx(*[CASE] * (MAX_ROWS + 1))], ids=["csv", "xlsx"])
 def test_too_many_rows_are_refused_by_name(content: bytes) -> None:
-    read = read_cases(content, name="a", live={})
+    read = read_cases(content, name="a")
     assert [problem.message for problem in read.problems] == ["La hoja tiene más de 20,000 filas. Divídela en varios archivos."]
     assert read.rows == []
 
 
 def test_every_bad_cell_is_told_at_once() -> None:
     bad = make_csv((*CASE[:5], "tenis", "ayer", "las siete", "una", "Clara"))
-    problems = read_cases(bad.encode(), name="a.csv", live={}).problems
+    problems = read_cases(bad.encode(), name="a.csv").problems
     assert [(problem.line, problem.field) for problem in problems] == [
         (2, "F «deporte»"),
         (2, "G «fecha»"),
@@ -74,12 +74,12 @@ def test_every_bad_cell_is_told_at_once() -> None:
     [("sí", True), ("SI", True), ("x", True), ("1", True), ("VERDADERO", True), ("no", False), ("0", False), ("", False), ("FALSO", False)],
 )
 def test_yes_and_no_as_people_write_them(said: str, meant: bool) -> None:
-    read = read_cases(make_xlsx((*CASE, said), header=(*HEADER, "bloqueante")), name="a.xlsx", live={})
+    read = read_cases(make_xlsx((*CASE, said), header=(*HEADER, "bloqueante")), name="a.xlsx")
     assert [row.spec.blocking for row in read.rows] == [meant]
 
 
 def test_a_checkbox_of_excel_is_a_yes() -> None:
-    assert read_cases(make_xlsx((*CASE, True), header=(*HEADER, "bloqueante")), name="a.xlsx", live={}).rows[0].spec.blocking
+    assert read_cases(make_xlsx((*CASE, True), header=(*HEADER, "bloqueante")), name="a.xlsx").rows[0].spec.blocking
 
 
 def test_our_reader_and_openpyxl_agree_on_a_workbook() -> None:

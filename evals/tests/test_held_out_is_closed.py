@@ -39,17 +39,23 @@ SECRET: dict[str, Any] = {
     "blocking": True,
     "held_out": True,
 }
+ANSWERS = {"reason": "para la prueba", "format": "csv", "proposed": "on"}
 TELLING = json.dumps({"action": "clarify", "question": f"¿{CANARY}-salida?"})
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "assistant_measure_mentions": [("examen",)],
-    "dataset_export": [("examen", "-"), ("examen", "-", "--include-held-out")],
+    "dataset_export": [("examen", "-"), ("examen", "-", "--format", "csv", "--include-proposed"), ("examen", "-", "--include-held-out")],
     "dataset_freeze": [("examen",)],
     "dataset_health": [("examen",), ("examen", "--json"), ("examen", "--version", "1")],
     "dataset_hold_out": [("examen", "--share", "1", "--reason", "para publicar")],
-    "dataset_import": [("examen", "{file}"), ("examen", "{file}", "--as", "experta", "--reason", "para la prueba")],
+    "dataset_import": [
+        ("examen", "{file}", "--dry-run"),
+        ("examen", "{file}"),
+        ("examen", "{file}", "--as", "experta", "--reason", "para la prueba"),
+    ],
     "dataset_propose": [("examen", "--rewrite", "todos", "--count", "3")],
     "dataset_sensitivity": [("examen",), ("examen", "--json")],
     "dataset_sign": [("examen", "--version", "1", "--as", "duena", "--reason", "otra vez")],
+    "dataset_template": [("{file}.xlsx",)],
     "eval_gate": [("examen", "--commit", SHA)],
     "eval_resume": [("{run}",)],
     "eval_run": [("examen", "--purpose", "release", "--json", "{out}", "--junit", "{out}2", "--markdown", "{out}3")],
@@ -110,11 +116,11 @@ def pages_with_canary(client: Client) -> list[str]:
             continue
         seen.add(url)
         page = client.get(url, follow=True)
-        posted = client.post(url, {"reason": "para la prueba"}, follow=True) if re.search(r"preview|revert|correct|compare", url) else page
-        if any(CANARY in shown.content.decode().lower() for shown in (page, posted)):
+        posted = client.post(url, ANSWERS, follow=True) if re.search(r"preview|revert|correct|compare|export", url) else page
+        if any(CANARY in shown.content.decode("utf-8", "replace").lower() for shown in (page, posted)):
             told.append(url)
         if "?" not in url and page.status_code == 200:
-            links = re.findall(r'href="(\?[^"]+)"', page.content.decode())
+            links = re.findall(r'href="(\?[^"]+)"', page.content.decode("utf-8", "replace"))
             waiting += [url + link.replace("&amp;", "&") for link in links if not link.startswith("?o=")]
     return told
 

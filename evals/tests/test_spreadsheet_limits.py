@@ -23,7 +23,7 @@ MEGABYTE = 1_000_000
 
 
 def refusal_of(content: bytes) -> str:
-    read = read_cases(content, name="a.xlsx", live={})
+    read = read_cases(content, name="a.xlsx")
     assert read.rows == []
     [problem] = read.problems
     return problem.message
@@ -122,10 +122,10 @@ MEASURE = """
 import django, json, resource, sys, time
 django.setup()
 from evals.datasets.spreadsheet import read_cases
-read_cases(open(sys.argv[1], "rb").read(), name="a.xlsx", live={})
+read_cases(open(sys.argv[1], "rb").read(), name="a.xlsx")
 content = open(sys.argv[2], "rb").read()
 before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-[problem] = read_cases(content, name="a.xlsx", live={}).problems
+[problem] = read_cases(content, name="a.xlsx").problems
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps([problem.message, time.process_time() - started, (after - before) / 1024]))
 """

@@ -40,7 +40,7 @@ HARD_LISTS: list[dict[str, Any]] = [
 
 
 def back_and_forth(kind: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    read = read_cases(WRITERS[kind](rows, held_out=0), name=f"casos.{kind}", live={})
+    read = read_cases(WRITERS[kind](rows, held_out=0), name=f"casos.{kind}")
     assert read.problems == []
     return rows_of(read)
 
@@ -131,4 +131,4 @@ def test_a_text_longer_than_a_cell_of_excel_is_refused_by_name_and_leaves_as_csv
 def test_the_sheet_says_how_many_held_out_cases_stayed_at_home(kind: str) -> None:
     content = WRITERS[kind]([SMALL], held_out=3)
     assert any("3 casos reservados no salen" in text for text in texts_of(kind, content))
-    assert rows_of(read_cases(content, name=f"a.{kind}", live={})) == [SMALL]
+    assert rows_of(read_cases(content, name=f"a.{kind}")) == [SMALL]

@@ -1,8 +1,19 @@
 """What came out of a file with cases, whatever its format."""
 
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from evals.datasets.rows import ParsedRow, Problem
+
+
+class Existing(NamedTuple):
+    """The rows of a dataset by key, and the keys of the cases that whoever brings the file may neither read nor change."""
+
+    rows: Mapping[str, Mapping[str, Any]]
+    closed: Collection[str] = ()
+
+
+NOTHING = Existing({})
 
 
 class FileRead(NamedTuple):
@@ -15,6 +26,11 @@ class FileRead(NamedTuple):
     problems: list[Problem]
     notes: list[str]
     unit: str = "fila"
+
+
+def refuse_closed(line: int, key: str, unit: str) -> Problem:
+    """A row that speaks of a closed case; it tells nothing of it but that."""
+    return Problem(line, f"«{key}»", f"Es un caso reservado, y solo lo cambia quien puede leerlo. Quita esa {unit} del archivo.")
 
 
 def say_place(problem: Problem, unit: str) -> str:

@@ -5,10 +5,10 @@ from pathlib import PurePath
 
 from evals.datasets.rows import MAX_BYTES, Problem, parse_rows
 from evals.datasets.spreadsheet.csv_file import decode, read_csv
-from evals.datasets.spreadsheet.file import FileRead
+from evals.datasets.spreadsheet.file import NOTHING, Existing, FileRead, refuse_closed
 from evals.datasets.spreadsheet.header import weigh
 from evals.datasets.spreadsheet.package import OLE, refuse_ole
-from evals.datasets.spreadsheet.reading import Rows, read_table
+from evals.datasets.spreadsheet.reading import read_table
 from evals.datasets.spreadsheet.table import Table, Unreadable
 from evals.datasets.spreadsheet.xlsx_file import read_xlsx
 
@@ -28,18 +28,18 @@ WHAT_TO_DO = "Sube una hoja .xlsx, un CSV o un archivo JSON Lines."
 MARKUP = re.compile(rb"\s*<(!doctype|html|table|\?xml|meta|head|div)", re.IGNORECASE)
 
 
-def read_cases(content: bytes, *, name: str, live: Rows) -> FileRead:
-    """The cases of a file. `name` is only compared with what is inside; `live` has the rows of the dataset by key."""
+def read_cases(content: bytes, *, name: str, existing: Existing = NOTHING) -> FileRead:
+    """The cases of a file. `name` is only compared with what is inside."""
     try:
-        return _read(content, name, live)
+        return _read(content, name, existing)
     except Unreadable as error:
         return FileRead([], [Problem(0, "", str(error))], [])
 
 
-def _read(content: bytes, name: str, live: Rows) -> FileRead:
+def _read(content: bytes, name: str, existing: Existing) -> FileRead:
     kind = kind_of(content)
     table = None if kind == JSON_LINES else read_xlsx(content) if kind == SHEET else _read_text(content)
-    read = _read_lines(content) if table is None else read_table(table, live)
+    read = _read_lines(content, existing) if table is None else read_table(table, existing)
     extension = PurePath(name).suffix.lower()
     if EXTENSIONS.get(extension) == kind:
         return read
@@ -64,8 +64,9 @@ def kind_of(content: bytes) -> str:
     return JSON_LINES if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else TEXT_SHEET
 
 
-def _read_lines(content: bytes) -> FileRead:
+def _read_lines(content: bytes, existing: Existing) -> FileRead:
     rows, problems = parse_rows(content.splitlines(keepends=True))
+    problems += [refuse_closed(row.line, row.spec.key, "línea") for row in rows if row.spec.key in existing.closed]
     return FileRead(rows, problems, [], "línea")
 
 

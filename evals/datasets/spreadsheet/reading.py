@@ -39,7 +39,7 @@ from evals.datasets.spreadsheet.columns import (
     cells_of,
     row_of_cells,
 )
-from evals.datasets.spreadsheet.file import FileRead
+from evals.datasets.spreadsheet.file import Existing, FileRead, refuse_closed
 from evals.datasets.spreadsheet.header import SITUATION, Header, read_header
 from evals.datasets.spreadsheet.table import Table, Value, is_blank
 from evals.datasets.spreadsheet.template import EXAMPLE, EXAMPLE_KEY
@@ -60,11 +60,9 @@ KIND_WORDS |= {
 COMPACT = re.compile(r"(borrador|etiquetas|ruta|herramientas|texto)\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 COMPACT_COLUMNS = {"etiquetas": "labels", "ruta": "route", "herramientas": "tools", "texto": "text"}
 
-Rows = Mapping[str, Mapping[str, Any]]
 
-
-def read_table(table: Table, live: Rows) -> FileRead:
-    """The cases of a sheet; `live` has the rows of the dataset by key, for what the sheet leaves out."""
+def read_table(table: Table, existing: Existing) -> FileRead:
+    """The cases of a sheet; what it has no column for is taken from the existing ones."""
     if len(table.rows) < 2:
         return FileRead(
             [],
@@ -73,7 +71,7 @@ def read_table(table: Table, live: Rows) -> FileRead:
         )
     header = read_header(table)
     problems = [*table.problems, *header.problems]
-    reader = _Reader(header, live)
+    reader = _Reader(header, existing)
     if not problems:
         for number, cells in table.rows[1:]:
             reader.read(number, cells)
@@ -91,8 +89,8 @@ def read_table(table: Table, live: Rows) -> FileRead:
 class _Reader:
     """Reads row after row and remembers keys, problems and what was assumed."""
 
-    def __init__(self, header: Header, live: Rows) -> None:
-        self.header, self.live = header, live
+    def __init__(self, header: Header, existing: Existing) -> None:
+        self.header, self.existing = header, existing
         self.rows: list[ParsedRow] = []
         self.problems: list[Problem] = []
         self.seen: dict[str, int] = {}
@@ -106,7 +104,10 @@ class _Reader:
         faults: list[tuple[str, str]] = []
         cells = _expand_right(_expand_situation(cells, faults), faults, self.assumed)
         key = self._key_of(cells)
-        before = self.live.get(key)
+        if key in self.existing.closed:
+            self.problems.append(refuse_closed(number, key, "fila"))
+            return
+        before = self.existing.rows.get(key)
         found = row_of_cells(self._complete(cells, before) | {KEY: key})
         faults += [*found.faults, *self._damaged(cells, before)]
         told = {column for column, _ in faults}
