@@ -12,7 +12,7 @@ from assistant.breaker import Breaker
 from assistant.ledger import RecordedModel
 from assistant.llm import Model, ModelError, ModelRequest, ModelResponse
 from assistant.llm.catalog import Cost, cost_micro_usd
-from assistant.llm.charges import dearest_usage
+from assistant.llm.charges import reserved_usage
 from assistant.models import ModelCall, Purpose
 from kallpa import counters
 
@@ -96,7 +96,7 @@ class MeteredModel:
 
     def complete(self, request: ModelRequest) -> ModelResponse:
         """The model's answer or its ModelError; BudgetReached, CountersClosed, TooManyAtOnce or CircuitOpen when it was not asked."""
-        most = cost_micro_usd(self.name, dearest_usage(request), kind=self.kind).micro_usd
+        most = cost_micro_usd(self.name, reserved_usage(request), kind=self.kind).micro_usd
         with places.take(self._who), self._reserved(most), self._breaker.call():
             return self._model.complete(request)
 

@@ -80,6 +80,12 @@ def estimate_request(request: ModelRequest) -> int:
     return -(-sum(map(len, _sent_texts(request))) // 4)
 
 
+def bound_request(request: ModelRequest) -> int:
+    """Tokens that all that a request sends can come to: one for two ASCII characters and one for each byte of the others, rounded up."""
+    octets = [text.encode("utf-8", "surrogatepass") for text in _sent_texts(request)]
+    return -(-sum(1 if octet < 128 else 2 for text in octets for octet in text) // 2)
+
+
 def estimate_usage(request: ModelRequest, text: str, tool_calls: tuple[dict[str, Any], ...] = ()) -> Usage:
     """Usage of an exchange that nobody counted: all that was sent, and the answer with its tool calls."""
     answer = text + json.dumps(tool_calls, ensure_ascii=False) if tool_calls else text

@@ -9,6 +9,7 @@ from assistant.llm import (
     ModelResponseTooLarge,
     ModelTimeout,
     Usage,
+    bound_request,
     estimate_usage,
 )
 from assistant.llm.catalog import Cost, cost_micro_usd
@@ -19,8 +20,13 @@ PERHAPS_CHARGED_CAUSES = frozenset(error.cause for error in PERHAPS_CHARGED)
 
 
 def dearest_usage(request: ModelRequest) -> Usage:
-    """The most that one attempt may use: its input, estimated, and an answer of full length."""
+    """What an attempt that nobody counted is charged: its input, estimated, and an answer of full length."""
     return Usage(estimate_usage(request, "").input_tokens, request.max_tokens, measured=False)
+
+
+def reserved_usage(request: ModelRequest) -> Usage:
+    """What is set aside for one attempt: no less than a provider counts, also one whose tokens are small, and a full answer."""
+    return Usage(bound_request(request), request.max_tokens, measured=False)
 
 
 def charge_usage(request: ModelRequest, outcome: ModelResponse | ModelError) -> Usage:

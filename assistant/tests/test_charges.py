@@ -16,7 +16,7 @@ from assistant.llm import (
     Usage,
 )
 from assistant.llm.catalog import Cost
-from assistant.llm.charges import charge_cost, charge_usage
+from assistant.llm.charges import charge_cost, charge_usage, reserved_usage
 
 # 4,000 characters are 1,000 tokens; with 100 of answer at 1 and 5 USD a million, one lost attempt is 1,500 micro-USD.
 REQUEST = ModelRequest(({"role": "user", "content": "x" * 4_000},), temperature=0.0, max_tokens=100)
@@ -75,3 +75,13 @@ def test_a_script_costs_nothing() -> None:
 )
 def test_tokens_are_the_answer_s_and_of_lost_attempts_the_most(outcome: ModelResponse | ModelError, usage: Usage) -> None:
     assert charge_usage(REQUEST, outcome) == usage
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("x" * 4_000, 2_000), ("abc", 2), ("señal", 4), ("🏐" * 300, 1_200), ("", 0), ("\ud800", 3)],
+)
+def test_what_is_set_aside_holds_for_small_tokens(text: str, tokens: int) -> None:
+    """A sign that a tokenizer does not know is as many tokens as it has bytes."""
+    request = ModelRequest(({"role": "user", "content": text},), temperature=0.0, max_tokens=7)
+    assert reserved_usage(request) == Usage(tokens, 7, measured=False)

@@ -9,7 +9,7 @@ from django.db import transaction
 from assistant.ledger import RecordedModel, record_calls
 from assistant.llm import Model, ModelRequest, ModelResponse
 from assistant.llm.catalog import cost_micro_usd
-from assistant.llm.charges import dearest_usage
+from assistant.llm.charges import reserved_usage
 from assistant.models import Purpose
 from evals.daily_budget import reserve_calls, settle_calls
 from evals.datasets.rows import ParsedRow
@@ -44,7 +44,7 @@ def store_proposals(*, dataset: Dataset, specs: Sequence[CaseSpec], change: Chan
 
 def buy_answer(*, request: ModelRequest, model: Model, reference: str, now: datetime) -> ModelResponse:
     """The model's answer, paid from the day's budget of the desk and kept in the ledger. Raises NoBudgetLeft, or the ModelError."""
-    dearest = cost_micro_usd(model.name, dearest_usage(request), kind=model.kind).micro_usd
+    dearest = cost_micro_usd(model.name, reserved_usage(request), kind=model.kind).micro_usd
     if not reserve_calls([dearest], now=now):
         raise NoBudgetLeft
     metered = RecordedModel(model, purpose=Purpose.TARGET, now=now)
