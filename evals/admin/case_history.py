@@ -56,10 +56,11 @@ class ShownLine(NamedTuple):
 
 def shown_changes(before: Any, after: Any) -> list[ShownChange]:
     """What differs between two states of a case, live or historical."""
-    return [_shown_change(change) for change in changed_fields(spec_of(before), spec_of(after))]
+    return [show_change(change) for change in changed_fields(spec_of(before), spec_of(after))]
 
 
-def _shown_change(change: FieldChange) -> ShownChange:
+def show_change(change: FieldChange) -> ShownChange:
+    """A changed field, ready to be drawn."""
     pieces = diff_words(change.before, change.after)
     return ShownChange(change.field, pieces, replaced=[piece.kind for piece in pieces] == ["gone", "new"])
 

@@ -5,35 +5,29 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern
 from django.utils import timezone
 
-from evals.admin.access import AboutCase, FrozenAdmin, KeptAdmin, ReadOnlyInline, WithReason, change_by, is_held_out, may_read_held_out
-from evals.admin.asking import ask
+from evals.admin.access import KeptAdmin, ReadOnlyInline, WithReason, change_by
+from evals.admin.comparing import comparing_urls
 from evals.admin.health import health_url
 from evals.admin.spreadsheets import file_urls
-from evals.admin.words import case_lines
-from evals.datasets.revisions import read_spec
+from evals.admin.words import say_signature
 from evals.datasets.selection import recording_sets, unsigned_changes
-from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Run, Signature
+from evals.models import Case, Dataset, DatasetVersion, Run, Signature
 from evals.selectors import count_openings
 from evals.services import (
-    AlreadySigned,
     NothingToFreeze,
     NotRunnable,
-    NotTheOwner,
     ReasonMissing,
     RunConfig,
     freeze_version,
     hold_out_share,
-    sign_version,
     start_run,
 )
 from evals.services.runs import BASE_SET, SCRIPTED
@@ -67,12 +61,6 @@ class Versions(ReadOnlyInline):
         return say_signature(version)
 
 
-def say_signature(version: DatasetVersion) -> str:
-    """Who signed a version and when; the signature must be loaded with it."""
-    signature = getattr(version, "signature", None)
-    return f"{signature.signed_by}, {timezone.localtime(signature.signed_at):%d/%m/%Y}" if signature else "sin firmar"
-
-
 @admin.register(Dataset)
 class DatasetAdmin(KeptAdmin):
     list_display = ("slug", "name", "owner", "approved_cases", "newest_version", "health")
@@ -89,7 +77,7 @@ class DatasetAdmin(KeptAdmin):
     change_form_template = "admin/evals/dataset/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        return [health_url(self), *file_urls(self), *super().get_urls()]
+        return [health_url(self), *file_urls(self), *comparing_urls(self), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dataset]:
         newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")
@@ -208,93 +196,3 @@ class DatasetAdmin(KeptAdmin):
         asked = [BASE_SET] if BASE_SET in sets or not sets else sets
         configs = [RunConfig(model=f"{SCRIPTED}:{name}", target=dataset.target, queue=True) for name in asked]
         return [start_run(version=version, config=config, by=request.user, now=timezone.now()) for config in configs]  # type: ignore[arg-type]
-
-
-class SigningForm(forms.Form):
-    reason = forms.CharField(
-        label="Motivo",
-        widget=forms.Textarea({"rows": 3, "cols": 80}),
-        help_text="Qué revisaste y por qué esta versión es el examen. Queda escrito.",
-    )
-
-
-@admin.register(DatasetVersion)
-class DatasetVersionAdmin(FrozenAdmin):
-    list_display = ("__str__", "size", "created_at", "signed", "short_hash")
-    list_filter = ("dataset",)
-    list_select_related = ("dataset", "signature__signed_by")
-    fields = ("dataset", "number", "size", "created_at", "content_hash", "signed", "why_signed")
-    readonly_fields = fields
-    change_form_template = "admin/evals/datasetversion/change_form.html"
-
-    def get_urls(self) -> list[URLPattern]:
-        sign = path("<int:pk>/sign/", self.admin_site.admin_view(self.sign), name="evals_datasetversion_sign")
-        return [sign, *super().get_urls()]
-
-    @admin.display(description="huella")
-    def short_hash(self, version: DatasetVersion) -> str:
-        return version.content_hash[:12]
-
-    @admin.display(description="firma")
-    def signed(self, version: DatasetVersion) -> str:
-        return say_signature(version)
-
-    @admin.display(description="motivo")
-    def why_signed(self, version: DatasetVersion) -> str:
-        return version.signature.reason if hasattr(version, "signature") else "—"
-
-    def sign(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """The owner signs, with a reason. The service decides who may."""
-        version = get_object_or_404(DatasetVersion.objects.select_related("dataset"), pk=pk)
-        if not request.user.has_perm("evals.add_signature"):
-            raise PermissionDenied
-        form = SigningForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            try:
-                sign_version(version=version, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())  # type: ignore[arg-type]
-                self.message_user(request, f"Firmaste {version}.")
-                return HttpResponseRedirect(reverse("admin:evals_datasetversion_change", args=[pk]))
-            except (NotTheOwner, AlreadySigned) as error:
-                form.add_error(None, str(error))
-        return ask(self, request, form, about=version, verb="Firmar")
-
-
-@admin.register(Signature)
-class SignatureAdmin(FrozenAdmin):
-    list_display = ("version", "signed_by", "signed_at", "reason")
-    list_select_related = ("version__dataset", "signed_by")
-    list_filter = ("version__dataset",)
-
-
-@admin.register(CaseRevision)
-class CaseRevisionAdmin(AboutCase):
-    list_display = ("case", "dataset", "short_hash", "created_at")
-    list_filter = ("case__dataset",)
-    list_select_related = ("case__dataset",)
-    search_fields = ("case__key",)
-    fields = ("case", "created_at", "in_words", "content_hash", "full_hash")
-    readonly_fields = fields
-    show_facets = admin.ShowFacets.NEVER
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[CaseRevision]:
-        """Held-out ones, by what the revision froze or by what the case is now, are for those who may read them."""
-        revisions = super().get_queryset(request)
-        return revisions if may_read_held_out(request) else revisions.filter(traits__held_out__isnull=True, case__held_out=False)
-
-    def case_of(self, row: CaseRevision) -> tuple[int, bool]:
-        return row.case_id, is_held_out(row)
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        return lookup == "versions__id__exact" or super().lookup_allowed(lookup, value, request)
-
-    @admin.display(description="dataset")
-    def dataset(self, revision: CaseRevision) -> str:
-        return str(revision.case.dataset)
-
-    @admin.display(description="huella")
-    def short_hash(self, revision: CaseRevision) -> str:
-        return revision.full_hash[:12]
-
-    @admin.display(description="el caso, como quedó")
-    def in_words(self, revision: CaseRevision) -> str:
-        return render_to_string("admin/evals/lines.html", {"lines": case_lines(read_spec(revision))})

@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
@@ -13,6 +14,7 @@ from django.utils.timezone import localtime
 from assistant.llm import ModelError
 from evals.admin.access import HELD_OUT, AboutCase, FrozenAdmin, is_held_out, may_read_held_out, opened_cases
 from evals.admin.run_page import run_context
+from evals.admin.trail import trail_url
 from evals.admin.words import case_lines, say_answer
 from evals.datasets.revisions import read_spec
 from evals.figures import say_fraction, say_percent, say_usd
@@ -34,6 +36,9 @@ class RunAdmin(FrozenAdmin):
     change_form_template = "admin/evals/run/change_form.html"
     show_facets = admin.ShowFacets.NEVER
     actions = ("resume", "retry_errors", "cancel", "rescore")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [trail_url(self, Run), *super().get_urls()]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("evals.add_run")

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from assistant.drafts import parse_output
 from evals.datasets import lines
 from evals.datasets.rows import content_of, traits_of
-from evals.models import Case, Recording, Result
+from evals.models import Case, DatasetVersion, Recording, Result
 from evals.values import CaseSpec, Outcome
 from evals.words import OUTCOME_WORDS, say_draft, say_expected, say_outcome
 
@@ -20,6 +21,12 @@ def say_answer(result: Result) -> str:
     if result.outcome:
         return say_outcome(Outcome.from_row(result.outcome))
     return result.error_detail or result.error_cause or str(result.get_status_display())
+
+
+def say_signature(version: DatasetVersion) -> str:
+    """Who signed a version and when; the signature must be loaded with it."""
+    signature = getattr(version, "signature", None)
+    return f"{signature.signed_by}, {localtime(signature.signed_at):%d/%m/%Y}" if signature else "sin firmar"
 
 
 def say_recording(recording: Recording) -> str:

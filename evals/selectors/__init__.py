@@ -15,6 +15,7 @@ from evals.selectors.imports import CaseChange, CellChange, ImportPreview, live_
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
+from evals.selectors.trail import trail_of_run, trail_of_version
 
 __all__ = [
     "CLOSED_REVISION",
@@ -48,4 +49,6 @@ __all__ = [
     "report_without_rows",
     "runs_that_need_help",
     "stored_aggregates",
+    "trail_of_run",
+    "trail_of_version",
 ]

@@ -43,6 +43,8 @@ ANSWERS = {"reason": "para la prueba", "format": "csv", "proposed": "on"}
 TELLING = json.dumps({"action": "clarify", "question": f"¿{CANARY}-salida?"})
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "assistant_measure_mentions": [("examen",)],
+    "audit_trail": [("--run", "{run}"), ("--run", "{run}", "--json"), ("--dataset", "examen", "--version", "1")],
+    "dataset_diff": [("examen", "1", "2"), ("examen", "1", "ahora")],
     "dataset_export": [("examen", "-"), ("examen", "-", "--format", "csv", "--include-proposed"), ("examen", "-", "--include-held-out")],
     "dataset_freeze": [("examen",)],
     "dataset_health": [("examen",), ("examen", "--json"), ("examen", "--version", "1")],
@@ -56,6 +58,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "dataset_sensitivity": [("examen",), ("examen", "--json")],
     "dataset_sign": [("examen", "--version", "1", "--as", "duena", "--reason", "otra vez")],
     "dataset_template": [("{file}.xlsx",)],
+    "dataset_verify": [(), ("examen",)],
     "eval_gate": [("examen", "--commit", SHA)],
     "eval_resume": [("{run}",)],
     "eval_run": [("examen", "--purpose", "release", "--json", "{out}", "--junit", "{out}2", "--markdown", "{out}3")],
