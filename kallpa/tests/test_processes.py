@@ -129,21 +129,34 @@ def dockerfile_command(instruction: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def site(production: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def site_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where gunicorn's words go."""
+    return tmp_path_factory.mktemp("logs") / "gunicorn.log"
+
+
+@pytest.fixture(scope="module")
+def site(production: dict[str, str], site_log: Path) -> Iterator[int]:
     """The port of gunicorn, started with the image's own command."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in dockerfile_command("CMD ")]
-    log = tmp_path_factory.mktemp("logs") / "gunicorn.log"
-    with started(command, production, log) as gunicorn:
-        wait_until(lambda: answers(port), gunicorn, log)
+    with started(command, production, site_log) as gunicorn:
+        wait_until(lambda: answers(port), gunicorn, site_log)
         yield port
+
+
+def test_gunicorn_logs_the_page_and_not_what_was_searched_for(site: int, site_log: Path) -> None:
+    ask(site, "/admin/bookings/member/?q=934518207", Referer=f"https://{HOST}/admin/?q=934518207")
+    logged = site_log.read_text(encoding="utf-8")
+    assert "GET /admin/bookings/member/ HTTP/1.1" in logged
+    assert "934518207" not in logged
 
 
 def test_gunicorn_says_that_it_is_alive_and_ready(site: int) -> None:
     assert ask(site, "/healthz")[0::2] == (200, b'{"status": "ok"}')
-    assert ask(site, "/readyz")[0::2] == (200, b'{"status": "ok", "database": "ok"}')
+    status, _, body = ask(site, "/readyz")
+    assert (status, json.loads(body)) == (200, {"status": "ok", "database": "ok", "model": {"state": "not-configured"}, "incidents": []})
 
 
 def test_gunicorn_shows_the_login_of_the_admin_behind_a_tls_proxy(site: int) -> None:
