@@ -1,9 +1,10 @@
-"""Text from outside cannot forge a line of the log."""
+"""Text from outside cannot forge a line of the log, and no row of the database is quoted in it."""
 
 import logging
 
 import pytest
 from django.conf import settings
+from django.db import IntegrityError
 
 from kallpa.logs import OneLineFormatter
 
@@ -40,6 +41,32 @@ def test_it_keeps_a_traceback_on_one_line() -> None:
 
 def test_control_the_stock_formatter_can_be_forged() -> None:
     assert len(format_record(logging.Formatter("%(message)s"), FORGED).splitlines()) == 2
+
+
+ROW = "934 518 207"
+REFUSED = f'null value in column "name" violates not-null constraint\nDETAIL:  Failing row contains (7, null, {ROW}\n, Los Halcones).'
+
+
+def log_refusal(formatter: logging.Formatter) -> str:
+    """As Django raises it: from the driver's error, and something of ours from that."""
+    try:
+        try:
+            raise IntegrityError(REFUSED) from ValueError(REFUSED)
+        except IntegrityError as error:
+            raise RuntimeError("it could not be stored") from error
+    except RuntimeError as error:
+        return format_record(formatter, str(error.__cause__), error=error)
+
+
+def test_what_the_database_says_of_a_row_stays_out() -> None:
+    line = log_refusal(OneLineFormatter("%(message)s"))
+    assert line.count('IntegrityError: null value in column "name" violates not-null constraint') == 1
+    assert "RuntimeError: it could not be stored" in line
+    assert not any(part in line for part in (ROW, "DETAIL", "Los Halcones"))
+
+
+def test_control_the_stock_formatter_quotes_the_row() -> None:
+    assert ROW in log_refusal(logging.Formatter("%(message)s"))
 
 
 def test_every_handler_of_the_site_uses_it_and_django_adds_none() -> None:
