@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 from assistant.llm import Model, ModelError, ModelRequest, ModelResponse, Usage, estimate_request
@@ -153,7 +154,7 @@ def _go_on(run: AgentRun, agent: Agent) -> AgentRun:
     while run.stop is None:
         if len(run.steps) >= agent.limits.max_steps:
             return replace(run, stop=Stop.MAX_STEPS, pending=())
-        run = _run_call(run, agent) if run.pending else _ask_model(run, agent, deadline)
+        run = _run_call(run, agent, deadline) if run.pending else _ask_model(run, agent, deadline)
     return run
 
 
@@ -213,8 +214,8 @@ def _complain(run: AgentRun, agent: Agent, response: ModelResponse, label: str, 
 # --- One call -----------------------------------------------------------------------------------------------------------
 
 
-def _run_call(run: AgentRun, agent: Agent, *, approved: bool = False) -> AgentRun:
-    """Runs the first pending call, or stops before it when a person has to say yes. What is not offered is answered with an error."""
+def _run_call(run: AgentRun, agent: Agent, deadline: float = inf, *, approved: bool = False) -> AgentRun:
+    """Runs the first pending call, or stops before it: a person has to say yes, or time is up. What is not offered gets an error."""
     function = run.pending[0]["function"]
     tool = next((one for one in agent.tools if one.name == function["name"]), None)
     if tool is None:
@@ -223,6 +224,8 @@ def _run_call(run: AgentRun, agent: Agent, *, approved: bool = False) -> AgentRu
         arguments = read_arguments(tool, function["arguments"])
         if not tool.read_only and not approved:
             return replace(run, stop=Stop.APPROVAL)
+        if agent.clock() >= deadline:
+            return replace(run, stop=Stop.UNAVAILABLE, cause="timeout", pending=())
         result = tool.run(arguments)
     except ToolFailed as failed:
         return _answer_call(run, agent, f"Error: {_storable(str(failed))}", ok=False)

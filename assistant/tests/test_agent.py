@@ -134,10 +134,25 @@ def test_context_tokens_are_those_of_the_next_request() -> None:
 
 
 def test_time_is_bounded() -> None:
-    ticks = iter(range(0, 1_000, 25))
+    ticks = iter(range(0, 1_000, 12))
     timed = Agent(ReplayModel([READ_AGENTS] * 9), (READ,), AgentLimits(seconds=60.0), clock=lambda: float(next(ticks)))
     done = run_agent("x", agent=timed)
     assert (done.stop, done.cause, len(done.steps)) == (Stop.UNAVAILABLE, "timeout", 2)
+
+
+def test_past_its_time_no_other_tool_runs_either() -> None:
+    """One answer may ask for sixteen tools, and one of another server takes seconds; who reads the page counts on the run's end."""
+    now = 0.0
+
+    def wait(arguments: dict[str, Any]) -> str:
+        nonlocal now
+        now += 40.0
+        return "listo"
+
+    slow = tool("slow", wait)
+    model = ReplayModel([Turn(calls=(("slow", {}),) * 5)])
+    done = run_agent("x", agent=Agent(model, (slow,), AgentLimits(seconds=60.0), clock=lambda: now))
+    assert (done.stop, done.cause, len(done.steps), now) == (Stop.UNAVAILABLE, "timeout", 2, 80.0)
 
 
 def test_an_outage_is_a_stop_with_its_cause_and_keeps_what_was_done() -> None:
