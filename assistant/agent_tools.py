@@ -15,7 +15,7 @@ from assistant.tools import Tool
 def open_tools(now: dt.datetime, *, tell: Callable[[str], object]) -> Iterator[tuple[Tool, ...]]:
     """The agent's tools, good while the block runs; a server that cannot be used is left out, and `tell` hears why. `now` is aware."""
     tools = staff_tools(now)
-    for name in settings.AGENT_MCP_SERVERS:
+    for name in dict.fromkeys(settings.AGENT_MCP_SERVERS):
         try:
             tools += connect_tools([name])
         except McpProblem as problem:

@@ -86,6 +86,14 @@ def test_a_reviewed_server_that_only_reads_is_asked_at_once(desk: Client, strang
     assert "Ya lo leí." in page
 
 
+def test_a_server_that_is_named_twice_is_used_once(desk: Client, settings: Any, serve: Serve, pin: Any) -> None:
+    pin()
+    settings.AGENT_MCP_SERVERS *= 2
+    provider = serve("Ya lo leí.")
+    assert "Ya lo leí." in ask(desk)
+    assert offered(provider).count("forastero__read_file") == 1
+
+
 @pytest.mark.parametrize(("decision", "asked"), [("yes", [{"name": "read_file", "arguments": {"path": "a"}}]), ("no", [])])
 def test_one_that_may_write_waits_for_a_yes(
     desk: Client, stranger: Stranger, serve: Serve, pin: Any, decision: str, asked: list[Any]
