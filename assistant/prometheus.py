@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 class SiteCollector(Collector):
-    """Three queries: calls since the last full hour but one, uses of the assistant, open incidents."""
+    """Four queries: calls since the last full hour but one, uses of the assistant, open incidents, that of the settings' model."""
 
     def __init__(self, *, now: dt.datetime) -> None:
         self._now = now
@@ -123,7 +123,9 @@ def _state_metrics() -> Iterator[Metric]:
     for kind, n in open_now.items():
         incidents.add_metric([kind], n)
     state = report_model()["state"]
-    model = GaugeMetricFamily("kallpa_model_state", "1 for the state that the circuit of the settings' model is in.", labels=["state"])
+    model = GaugeMetricFamily(
+        "kallpa_model_state", "1 for the state that the settings' model is in, as /readyz tells it.", labels=["state"]
+    )
     for one in dict.fromkeys(["ok", "failing", "unknown", state]):
         model.add_metric([one], int(one == state))
     yield from (incidents, model)

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from assistant.breaker import circuit_of, rules
+from assistant.breaker import circuit_of
+from assistant.canary import send_canary
 from assistant.llm.provider import provider_from_settings
 from assistant.tests.loopback_provider import LoopbackProvider
 from assistant.tests.neighbours import point_at
-from kallpa import circuits
 
 pytestmark = pytest.mark.django_db
 
@@ -58,10 +58,18 @@ def test_with_the_counters_away_the_state_is_unknown(client: Client, host: str, 
     assert ready(client)["model"] == {"state": "unknown"}
 
 
+def test_what_the_canary_alone_has_seen_is_told_too(client: Client, settings: Any, now: dt.datetime) -> None:
+    """One failure opens an incident and no circuit: two answers to one question would be one too many."""
+    with LoopbackProvider() as provider:
+        point_at(settings, provider)
+    assert send_canary(now=now).cause == "unreachable"
+    assert ready(client)["model"] == {"state": "failing", "cause": "unreachable"}
+
+
 def test_after_the_probe_it_is_ok_again(client: Client, host: str, now: dt.datetime) -> None:
     circuit = circuit_of(provider_from_settings())
     assert circuit is not None
     for _ in range(5):
         circuit.note_failure("timeout", probe=False, now=now)
-    circuits.note_success(circuit.name, probe=True, rules=rules(), now=now)
+    circuit.note_success(probe=True, now=now)
     assert ready(client)["model"] == {"state": "ok"}
