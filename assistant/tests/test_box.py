@@ -189,6 +189,13 @@ def test_this_is_not_what_i_asked_keeps_a_word(rosa: Client, court: Court, said:
     assert UserReport.objects.get().word == "era <i>vóley</i>"
 
 
+def test_without_an_answer_there_is_nothing_to_report(rosa: Client, member: Member, now: dt.datetime, court: Court) -> None:
+    down = Interaction.objects.create(member=member, created_at=now, kind="unavailable", cause="timeout", masked_text=TEXT)
+    page = send(rosa, "/api/v1/bookings/", proposal=down.pk, court=court.pk).content.decode()
+    assert "El asistente no está disponible" in page
+    assert "Esto no es lo que pedí" not in page
+
+
 # --- The question is text ------------------------------------------------------------------------------------------------
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;"
