@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from assistant.llm import Model, ModelError, ModelRequest, ModelResponse, Usage, estimate_request
@@ -36,7 +36,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """Tool calls of a run, estimated tokens of one request, characters of one result, tokens of one answer, seconds of one go."""
+    """Tool calls of a run, expected tokens of one request, characters of one result, tokens of one answer, seconds of one go."""
 
     max_steps: int = 8
     context_tokens: int = 8_000
@@ -68,7 +68,7 @@ class Agent:
 class AgentStep:
     """One action of the model and what it was told: `result` as it entered the context, `result_chars` its length before any cut.
 
-    `context_tokens` is the estimate of the next request; money is that of the answer that asked, on the first of its actions.
+    `context_tokens` is what the next request is expected to be; money is that of the answer that asked, on the first of its actions.
     """
 
     label: str
@@ -83,7 +83,10 @@ class AgentStep:
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What became of a task so far. `messages` and `pending` (calls not yet answered) are what a waiting run goes on from."""
+    """What became of a task so far. `messages` and `pending` (calls not yet answered) are what a waiting run goes on from.
+
+    `counted_per_estimated` is how many tokens the server has counted, at most, for one of our estimate.
+    """
 
     messages: tuple[dict[str, Any], ...] = field(repr=False)
     pending: tuple[dict[str, Any], ...] = field(default=(), repr=False)
@@ -98,6 +101,7 @@ class AgentRun:
     price_known: bool = True
     model_calls: int = 0
     unbilled_micro_usd: int = field(default=0, repr=False)
+    counted_per_estimated: float = 1.0
 
     @property
     def waits_for(self) -> dict[str, Any] | None:
@@ -160,7 +164,7 @@ def _go_on(run: AgentRun, agent: Agent) -> AgentRun:
 
 def _ask_model(run: AgentRun, agent: Agent, deadline: float) -> AgentRun:
     request = _request(run, agent)
-    if estimate_request(request) > agent.limits.context_tokens:
+    if _context_tokens(run, request) > agent.limits.context_tokens:
         return replace(run, stop=Stop.CONTEXT_WINDOW)
     if agent.clock() >= deadline:
         return replace(run, stop=Stop.UNAVAILABLE, cause="timeout")
@@ -177,6 +181,17 @@ def _request(run: AgentRun, agent: Agent) -> ModelRequest:
     return ModelRequest(run.messages, agent.temperature, agent.limits.max_answer_tokens, tools=tools)
 
 
+def _context_tokens(run: AgentRun, request: ModelRequest) -> int:
+    """Tokens of a request: estimated, and corrected by what this server has counted so far."""
+    return ceil(estimate_request(request) * run.counted_per_estimated)
+
+
+def _counted_per_estimated(request: ModelRequest, outcome: ModelResponse | ModelError) -> float:
+    """1 where the server did not count, or counted less."""
+    counted = outcome.usage.input_tokens if isinstance(outcome, ModelResponse) and outcome.usage.measured else 0
+    return max(1.0, counted / max(1, estimate_request(request)))
+
+
 def _charge(run: AgentRun, request: ModelRequest, outcome: ModelResponse | ModelError, model: Model) -> AgentRun:
     """Adds what one exchange used, as the ledger counts it: an attempt without an answer may be charged too."""
     usage, cost = charge_usage(request, outcome), charge_cost(model.name, request, outcome, kind=model.kind)
@@ -189,6 +204,7 @@ def _charge(run: AgentRun, request: ModelRequest, outcome: ModelResponse | Model
         price_known=run.price_known and (cost.price_known or not cost.micro_usd),
         model_calls=run.model_calls + isinstance(outcome, ModelResponse),
         unbilled_micro_usd=run.unbilled_micro_usd + cost.micro_usd,
+        counted_per_estimated=max(run.counted_per_estimated, _counted_per_estimated(request, outcome)),
     )
 
 
@@ -243,7 +259,7 @@ def _answer_call(run: AgentRun, agent: Agent, result: str, *, ok: bool) -> Agent
 
 
 def _add_step(run: AgentRun, agent: Agent, step: AgentStep) -> AgentRun:
-    context = estimate_request(_request(run, agent))
+    context = _context_tokens(run, _request(run, agent))
     step = replace(step, context_tokens=context, cost_micro_usd=run.unbilled_micro_usd)
     return replace(run, steps=(*run.steps, step), unbilled_micro_usd=0)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -131,6 +132,25 @@ def test_a_cut_result_keeps_its_beginning_and_its_end() -> None:
 def test_context_tokens_are_those_of_the_next_request() -> None:
     done, model = run(READ_AGENTS, READ_AGENTS, DONE)
     assert [step.context_tokens for step in done.steps] == [estimate_request(request) for request in model.calls[1:]]
+
+
+class CountingModel(ReplayModel):
+    """A server whose tokens are half as long as our estimate supposes, and that counts them."""
+
+    def complete(self, request: ModelRequest) -> ModelResponse:
+        return replace(super().complete(request), usage=Usage(2 * estimate_request(request), 5, measured=True))
+
+
+def test_what_the_server_counts_corrects_the_estimate() -> None:
+    """Else a server with just the context that it was given refuses the request, which looks like an outage to everybody."""
+    limits = AgentLimits(max_result_chars=20_000, context_tokens=4_000)
+    model = CountingModel([CHECK, DONE])
+    done = run_agent("x", agent=Agent(model, (LONG,), limits))
+    assert (done.stop, len(model.calls)) == (Stop.CONTEXT_WINDOW, 1)
+    assert done.steps[0].context_tokens > 4_000
+    assert AgentRun.from_row(json.loads(json.dumps(done.as_row()))) == done
+    estimated, _ = run(CHECK, DONE, max_result_chars=20_000, context_tokens=4_000)
+    assert estimated.stop is Stop.MODEL
 
 
 def test_time_is_bounded() -> None:
