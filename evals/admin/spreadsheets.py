@@ -20,7 +20,7 @@ from evals.admin.asking import ask
 from evals.datasets.export import export_dataset
 from evals.datasets.rows import MAX_BYTES, Problem, write_rows
 from evals.datasets.spreadsheet import CellTooLong, say_place, write_csv, write_template, write_xlsx
-from evals.datasets.spreadsheet.columns import MESSAGES, RIGHT, TEXT
+from evals.datasets.spreadsheet.columns import DETAILS, MESSAGES, RIGHT, TEXT
 from evals.models import Dataset, PendingImport
 from evals.selectors import CaseChange, ImportPreview, preview_import
 from evals.services import (
@@ -79,7 +79,11 @@ class ConfirmForm(forms.Form):
 
 
 class ExportForm(forms.Form):
-    format = forms.ChoiceField(label="Formato", choices=[(name, label) for name, (label, _, _) in FORMATS.items()])
+    format = forms.ChoiceField(
+        label="Formato",
+        choices=[(name, label) for name, (label, _, _) in FORMATS.items()],
+        help_text="Salen los casos aprobados con sus grabaciones. Edita el archivo y vuelve a importarlo: solo cambia lo que cambies.",
+    )
     proposed = forms.BooleanField(label="También los propuestos", required=False)
     held_out = forms.BooleanField(label="También los reservados", required=False, help_text="Cuenta como abrir cada uno, y pide un motivo.")
     reason = forms.CharField(label="Motivo", required=False, widget=forms.Textarea({"rows": 2, "cols": 80}))
@@ -208,8 +212,14 @@ def _tell(preview: ImportPreview, problems: Sequence[Problem]) -> list[Told]:
 
 def _shown_added(change: CaseChange, *, may_read: bool) -> dict[str, Any]:
     said = {cell.column: Truncator(cell.after).chars(LONGEST) for cell in change.cells}
-    text = said.get(TEXT) or said.get(MESSAGES, "")
-    return {"line": change.line, "key": change.key, "closed": change.held_out and not may_read, "text": text, "right": said[RIGHT]}
+    details = ", ".join(said[column] for columns in DETAILS.values() for column in columns if column in said)
+    return {
+        "line": change.line,
+        "key": change.key,
+        "closed": change.held_out and not may_read,
+        "text": said.get(TEXT) or said.get(MESSAGES, ""),
+        "right": f"{said[RIGHT]}: {details}" if details else said[RIGHT],
+    }
 
 
 def _shown_change(change: CaseChange, opened: set[str]) -> dict[str, Any]:

@@ -251,7 +251,7 @@ WORKBOOKS = [
     ),
     Awkward("two sheets", "a.xlsx", edited(_two_sheets), ONE, noted="no se leyó «Segunda»"),
     Awkward("a hidden sheet", "a.xlsx", make_xlsx(changed(3, "oculto"), edit=_hidden_first_sheet), ONE, noted="«Sheet» (oculta)"),
-    Awkward("a hidden row", "a.xlsx", make_xlsx(CASE, OTHER, edit=_hidden_row), BOTH, noted="1 filas ocultas"),
+    Awkward("a hidden row", "a.xlsx", make_xlsx(CASE, OTHER, edit=_hidden_row), BOTH, noted="ocultas que también se leyeron: 1"),
     Awkward("a workbook without cells", "a.xlsx", make_xlsx(header=()), refused=("archivo", "ningún caso")),
     Awkward("macros", "a.xlsm", repack(PLAIN, xl__vbaProject_DOT_bin=b"x"), refused=("archivo", "macros")),
     Awkward("an old .xls", "a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), refused=("archivo", ".xls")),

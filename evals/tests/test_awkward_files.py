@@ -57,6 +57,12 @@ def test_too_many_rows_are_refused_by_name(content: bytes) -> None:
     assert read.rows == []
 
 
+def test_a_formula_does_not_hide_what_is_wrong_in_other_rows() -> None:
+    content = make_xlsx(CASE, (*CASE[:5], "tenis", *CASE[6:]), edit=lambda book, sheet: sheet.__setitem__("D2", "=A2"))
+    problems = read_cases(content, name="a.xlsx").problems
+    assert [(problem.line, problem.field) for problem in problems] == [(2, "celda D2"), (3, "F «deporte»")]
+
+
 def test_every_bad_cell_is_told_at_once() -> None:
     bad = make_csv((*CASE[:5], "tenis", "ayer", "las siete", "una", "Clara"))
     problems = read_cases(bad.encode(), name="a.csv").problems

@@ -67,7 +67,7 @@ def test_it_shows_what_is_added_what_changes_cell_by_cell_and_what_stays(expert:
     said = text_of(page)
     assert "1 nuevo · 1 cambia · 1 igual" in said
     assert "uno fila 2 Columna Antes Después notas (nada) ojo" in said
-    assert "cuatro fulbito mañana a las 7 de la noche llena un borrador" in said
+    assert "cuatro fulbito mañana a las 7 de la noche llena un borrador: Fulbito, 2026-03-10, 19, 1" in said
     assert state_of(dataset) == {"uno": "approved", "dos": "approved", "tres": "approved"}
     assert not Case.objects.exclude(notes="").exists()
 
@@ -213,10 +213,10 @@ def test_four_columns_are_enough_and_what_was_assumed_is_said(expert: Client) ->
     page = upload(expert, dataset, MINIMAL.encode())
     said = text_of(page)
     for note in (
-        "3 filas sin clave",
-        "3 filas sin categoría: «por-clasificar»",
-        "3 filas sin estrato: «normal»",
-        "1 filas dicen en «lo correcto»",
+        "Filas sin clave: 3.",
+        "Filas sin categoría: 3. Quedan en «por-clasificar».",
+        "Filas sin estrato: 3. Quedan en «normal».",
+        "Filas en que «lo correcto» no es un tipo: 1.",
     ):
         assert note in said
     confirm(expert, page)

@@ -72,8 +72,9 @@ def read_table(table: Table, existing: Existing) -> FileRead:
     header = read_header(table)
     problems = [*table.problems, *header.problems]
     reader = _Reader(header, existing)
-    if not problems:
-        for number, cells in table.rows[1:]:
+    told = {problem.line for problem in table.problems}
+    if not header.problems:
+        for number, cells in [row for row in table.rows[1:] if row[0] not in told]:
             reader.read(number, cells)
             if len(reader.problems) >= MAX_FAULTS:
                 reader.problems.append(
@@ -141,7 +142,7 @@ class _Reader:
         if KEY in cells:
             return str(cells[KEY]).strip()
         row = row_of_cells(cells).row
-        self.assumed["{n} filas sin clave: se hizo una con el texto y la situación; la misma fila tendrá siempre la misma."] += 1
+        self.assumed["Filas sin clave: {n}. Se hizo una con el texto y la situación; la misma fila tendrá siempre la misma."] += 1
         return key_from(row)
 
     def _complete(self, cells: Mapping[str, Value], before: Mapping[str, Any] | None) -> dict[str, Value]:
@@ -152,7 +153,7 @@ class _Reader:
         complete |= cells
         for column, default in ((CATEGORY, UNSORTED), (STRATUM, STRATA["happy"])):
             if column not in complete:
-                self.assumed[f"{{n}} filas sin {column}: «{default}»."] += 1
+                self.assumed[f"Filas sin {column}: {{n}}. Quedan en «{default}»."] += 1
                 complete[column] = default
         return complete
 
@@ -232,9 +233,7 @@ def _expand_right(cells: dict[str, Value], faults: list[tuple[str, str]], assume
     except CellError as error:
         faults.append((RIGHT, str(error)))
         return {name: value for name, value in cells.items() if name != RIGHT}
-    assumed[
-        f"{{n}} filas dicen en «{RIGHT}» algo que no es un tipo: se tomó como el texto de la respuesta correcta, palabra por palabra."
-    ] += 1
+    assumed[f"Filas en que «{RIGHT}» no es un tipo: {{n}}. Se tomó como el texto de la respuesta, palabra por palabra."] += 1
     return cells | {RIGHT: KINDS["text"], REFERENCE: said}
 
 

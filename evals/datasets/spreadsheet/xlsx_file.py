@@ -57,7 +57,7 @@ def _say_sheets(chosen: Sheet, sheets: list[Sheet]) -> list[str]:
 
 
 def _say_hidden(rows: int) -> list[str]:
-    return [f"{rows} filas ocultas también se leyeron."] if rows else []
+    return [f"Filas ocultas que también se leyeron: {rows}."] if rows else []
 
 
 def unescape(text: str) -> str:
