@@ -4,16 +4,18 @@ import re
 from pathlib import PurePath
 
 from evals.datasets.rows import MAX_BYTES, Problem, parse_rows
+from evals.datasets.spreadsheet import promptfoo
 from evals.datasets.spreadsheet.csv_file import decode, read_csv
 from evals.datasets.spreadsheet.file import NOTHING, Existing, FileRead, refuse_closed
 from evals.datasets.spreadsheet.header import weigh
 from evals.datasets.spreadsheet.package import OLE, refuse_ole
 from evals.datasets.spreadsheet.reading import read_table
-from evals.datasets.spreadsheet.table import Table, Unreadable
+from evals.datasets.spreadsheet.table import Unreadable
 from evals.datasets.spreadsheet.xlsx_file import read_xlsx
 
-JSON_LINES, SHEET, TEXT_SHEET = "JSON Lines", "Excel (.xlsx)", "CSV"
+JSON_LINES, SHEET, TEXT_SHEET, YAML = "JSON Lines", "Excel (.xlsx)", "CSV", "YAML"
 EXTENSIONS = {".xlsx": SHEET, ".csv": TEXT_SHEET, ".tsv": TEXT_SHEET, ".txt": TEXT_SHEET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES}
+EXTENSIONS |= {".yaml": YAML, ".yml": YAML, ".json": YAML}
 FOREIGN = (
     (b"%PDF", "Es un PDF."),
     (b"\x89PNG", "Es una imagen."),
@@ -24,7 +26,7 @@ FOREIGN = (
     (b"Rar!", "Es un archivo comprimido."),
     (b"{\\rtf", "Es un documento de texto con formato."),
 )
-WHAT_TO_DO = "Sube una hoja .xlsx, un CSV o un archivo JSON Lines."
+WHAT_TO_DO = "Sube una hoja .xlsx, un CSV, JSON Lines o pruebas de promptfoo."
 MARKUP = re.compile(rb"\s*<(!doctype|html|table|\?xml|meta|head|div)", re.IGNORECASE)
 
 
@@ -38,14 +40,16 @@ def read_cases(content: bytes, *, name: str, existing: Existing = NOTHING) -> Fi
 
 def _read(content: bytes, name: str, existing: Existing) -> FileRead:
     kind = kind_of(content)
-    table = None if kind == JSON_LINES else read_xlsx(content) if kind == SHEET else _read_text(content)
-    read = _read_lines(content, existing) if table is None else read_table(table, existing)
+    if kind == JSON_LINES:
+        read = _read_lines(content, existing)
+    elif kind == SHEET:
+        read = read_table(read_xlsx(content), existing)
+    else:
+        kind, read = _read_text(content, existing)
     extension = PurePath(name).suffix.lower()
-    if EXTENSIONS.get(extension) == kind:
+    if not extension or EXTENSIONS.get(extension) == kind:
         return read
-    return read._replace(
-        notes=[f"El nombre termina en {extension[:12]!r} y adentro hay {kind}: se leyó así.", *read.notes] if extension else read.notes
-    )
+    return read._replace(notes=[f"El nombre termina en {extension[:12]!r} y adentro hay {kind}: se leyó así.", *read.notes])
 
 
 def kind_of(content: bytes) -> str:
@@ -70,7 +74,14 @@ def _read_lines(content: bytes, existing: Existing) -> FileRead:
     return FileRead(rows, problems, [], "línea")
 
 
-def _read_text(content: bytes) -> Table:
+def _read_text(content: bytes, existing: Existing) -> tuple[str, FileRead]:
+    """What kind of text it is, and what is in it."""
     decoded = decode(content)
+    if promptfoo.is_yaml(decoded.text):
+        read = promptfoo.read_yaml(decoded.text, existing)
+        return YAML, read._replace(notes=[decoded.note, *read.notes])
     table = read_csv(decoded.text, weigh)
-    return table._replace(notes=[decoded.note, *table.notes])
+    table = table._replace(notes=[decoded.note, *table.notes])
+    if table.rows and promptfoo.is_csv(table.rows[0][1]):
+        return TEXT_SHEET, promptfoo.read_csv_tests(table, existing)
+    return TEXT_SHEET, read_table(table, existing)
