@@ -36,7 +36,7 @@ def past_answers(case: Case, *, open_cases: Container[int]) -> list[PastAnswer]:
     found = Result.objects.filter(revision__case=case, status__in=(Result.Status.DONE, Result.Status.ERROR))
     if case.pk not in open_cases:
         found = found.filter(revision__traits__held_out__isnull=True, revision__case__held_out=False)
-    asked = revision_of(case).content_hash
+    asked = revision_of(Case.objects.get(pk=case.pk)).content_hash  # as stored: a refused form leaves the other half filled
     rows = found.select_related("run", "revision").annotate(grade=Subquery(grade)).order_by("-run_id", "repetition")[:LATEST]
     return [_past_answer(result, asked) for result in rows]
 

@@ -66,7 +66,7 @@ def comparing_urls(page: admin.ModelAdmin) -> list[URLPattern]:
 def show_comparison(page: admin.ModelAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """`?a=4&b=ahora`; without them, the latest signed version (or the latest) and the cases as they are now."""
     dataset = get_object_or_404(Dataset, pk=pk)
-    if not page.has_view_permission(request, dataset):
+    if not page.has_view_permission(request, dataset) or not request.user.has_perm("evals.view_case"):
         raise PermissionDenied
     versions = list(dataset.versions.select_related("signature__signed_by").order_by("-number"))
     signed = [each for each in versions if hasattr(each, "signature")]
@@ -83,7 +83,7 @@ def show_comparison(page: admin.ModelAdmin, request: HttpRequest, pk: int) -> Ht
 def show_freeze(page: admin.ModelAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """Shows what the next version would bring, and freezes it when told to."""
     dataset = get_object_or_404(Dataset, pk=pk)
-    if not request.user.has_perm("evals.add_datasetversion"):
+    if not request.user.has_perms(("evals.add_datasetversion", "evals.view_case")):
         raise PermissionDenied
     if request.method == "POST":
         return _freeze(page, request, dataset)

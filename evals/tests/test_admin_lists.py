@@ -11,7 +11,19 @@ from django.utils import timezone
 
 from evals.datasets.rows import parse_rows
 from evals.management.demo import seed_people
-from evals.models import Case, Dataset, DatasetVersion, GatePolicy, ProductThreshold, Recording, Result, Run, Scoring, Signature
+from evals.models import (
+    Case,
+    Dataset,
+    DatasetVersion,
+    GatePolicy,
+    HeldOutOpening,
+    ProductThreshold,
+    Recording,
+    Result,
+    Run,
+    Scoring,
+    Signature,
+)
 from evals.services import Change, freeze_version, import_rows
 from evals.tests.desk import REFUSAL, draft_output, draft_row, finished_run, make_version, new_run
 from evals.tests.rendered import fields_of_form, text_of
@@ -21,7 +33,19 @@ pytestmark = pytest.mark.django_db
 XSS = '"><img src=x onerror=alert(1)>'
 SVG = "<svg/onload=alert(1)>"
 
-LISTS = ["case", "caserevision", "dataset", "datasetversion", "signature", "recording", "run", "result", "scoring", "gatepolicy"]
+LISTS = [
+    "case",
+    "caserevision",
+    "dataset",
+    "datasetversion",
+    "signature",
+    "recording",
+    "run",
+    "result",
+    "scoring",
+    "gatepolicy",
+    "heldoutopening",
+]
 MOST_QUERIES = 15
 
 
@@ -45,6 +69,10 @@ def multiply(count, run):
     versions = DatasetVersion.objects.bulk_create(DatasetVersion(dataset=each, number=1, content_hash="h", size=1) for each in datasets)
     Signature.objects.bulk_create(
         Signature(version=version, signed_by=owner, signed_at=run.created_at, reason="x", content_hash="h") for version in versions
+    )
+    case = Case.objects.earliest("id")
+    HeldOutOpening.objects.bulk_create(
+        HeldOutOpening(case=case, opened_by=owner, opened_at=run.created_at, reason="x") for _ in range(count)
     )
     copies = Run.objects.bulk_create(Run(**facts_of(run)) for _ in range(count))
     Scoring.objects.bulk_create(Scoring(run=copy, metrics_hash="h", created_at=run.created_at) for copy in copies)
@@ -73,7 +101,11 @@ def pages_of(dataset):
     return [
         f"/admin/evals/dataset/{dataset.pk}/change/",
         f"/admin/evals/datasetversion/{dataset.versions.get().pk}/change/",
+        f"/admin/evals/dataset/{dataset.pk}/compare/?a=1&b=ahora",
+        f"/admin/evals/dataset/{dataset.pk}/freeze/",
         f"/admin/evals/case/{dataset.cases.earliest('id').pk}/change/",
+        f"/admin/evals/dataset/{dataset.pk}/compare/?a=1&b=ahora",
+        f"/admin/evals/dataset/{dataset.pk}/freeze/",
         f"/admin/evals/case/{dataset.cases.earliest('id').pk}/history/",
         f"/admin/evals/run/{run.pk}/change/",
         f"/admin/evals/result/{run.results.earliest('id').pk}/change/",

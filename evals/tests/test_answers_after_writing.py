@@ -86,3 +86,11 @@ def test_answers_to_a_held_out_case_are_for_those_who_may_read_it(experta, run):
 def test_a_case_that_is_open_again_does_not_tell_what_was_answered_while_it_was_held_out(experta, run):
     Case.objects.filter(key="tres").update(held_out=False)
     assert ANSWER not in text_of(experta.get(url_of("tres"))).partition("Grabaciones vigentes")[0]
+
+
+def test_a_refused_form_shows_the_answers_again(experta, run):
+    """Without a date the case that the form carries cannot be compared; what is stored can."""
+    fields = fields_of_form(experta.get(url_of("dos")), "case_form")
+    refused = experta.post(url_of("dos"), fields | {"category": "", "expected_date": ""})
+    assert refused.status_code == 200
+    assert "Lo que respondieron las corridas" in text_of(refused)
