@@ -11,7 +11,11 @@ from django.db.models.functions import TruncDate
 from assistant.models import ModelCall, Purpose
 from bookings.clock import LIMA
 
-AMOUNT_COLUMNS = ("calls", "answered", "measured", "unknown_price", "tokens_in", "tokens_out", "micro_usd", "unknown_micro_usd")
+AMOUNT_COLUMNS = (
+    *("calls", "answered", "measured", "unknown_price"),
+    *("tokens_in", "tokens_out", "micro_usd", "unknown_micro_usd"),
+    *("measured_in", "measured_out", "measured_micro_usd"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,10 @@ class Average:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Calls and what they cost: how many were answered, had their tokens counted by the provider, or were of unknown price."""
+    """Calls and what they cost: how many were answered, had their tokens counted by the provider, or were of unknown price.
+
+    The last three are sums over the calls whose tokens the provider counted.
+    """
 
     calls: int = 0
     answered: int = 0
@@ -35,6 +42,9 @@ class Amounts:
     output_tokens: int = 0
     micro_usd: int = 0
     unknown_micro_usd: int = 0
+    measured_input_tokens: int = 0
+    measured_output_tokens: int = 0
+    measured_micro_usd: int = 0
 
     def __add__(self, other: "Amounts") -> "Amounts":
         return Amounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -54,15 +64,19 @@ def spending_between(first: dt.date, last: dt.date) -> list[Cell]:
     """Every day, purpose and model with a call, in that order; one query, whatever the number of calls."""
     calls = ModelCall.objects.filter(created_at__gte=_midnight(first), created_at__lt=_midnight(last + dt.timedelta(days=1)))
     cells = calls.order_by().values("purpose", "model", day=TruncDate("created_at", tzinfo=LIMA))
+    measured = Q(tokens_measured=True)
     counted = cells.annotate(
         calls=Count("id"),
         answered=Count("id", filter=Q(outcome=ModelCall.OK)),
-        measured=Count("id", filter=Q(tokens_measured=True)),
+        measured=Count("id", filter=measured),
         unknown_price=Count("id", filter=Q(price_known=False)),
         tokens_in=Sum("input_tokens"),
         tokens_out=Sum("output_tokens"),
         micro_usd=Sum("cost_micro_usd"),
         unknown_micro_usd=Sum("cost_micro_usd", filter=Q(price_known=False), default=0),
+        measured_in=Sum("input_tokens", filter=measured, default=0),
+        measured_out=Sum("output_tokens", filter=measured, default=0),
+        measured_micro_usd=Sum("cost_micro_usd", filter=measured, default=0),
     )
     rows = counted.values_list("day", "purpose", "model", *AMOUNT_COLUMNS)
     found = (Cell(day, Purpose(purpose), model, Amounts(*amounts)) for day, purpose, model, *amounts in rows)

@@ -20,6 +20,7 @@ DAYS_SHOWN = 30
 MOST_DAYS = 366
 FIRST_YEAR, LAST_YEAR = 2000, 2100  # beyond them a calendar ends, and nobody bought anything
 ESTIMATED_HOURS, ESTIMATED_OUT = 40, 60
+NOT_MEASURED = "–"
 
 
 class PeriodForm(forms.Form):
@@ -61,7 +62,7 @@ class Line(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A model as the assistant used it: tokens of a request and USD per 1,000 requests, measured and estimated."""
+    """A model as the assistant used it: tokens of a request and USD per 1,000 requests, measured and estimated. `calls` were measured."""
 
     model: str
     calls: int
@@ -152,14 +153,21 @@ def _compare(cells: Iterable[Cell], days: int, now: dt.datetime) -> Iterable[Com
         thousand = 1_000 * cost_micro_usd(model, estimated).micro_usd
         yield Compared(
             model,
-            one.calls,
-            f"{one.input_tokens / one.calls:,.0f} + {one.output_tokens / one.calls:,.0f}",
-            say_usd(1_000 * one.micro_usd / one.calls),
+            one.measured,
+            _each(one),
+            say_usd(1_000 * one.measured_micro_usd / one.measured) if one.measured else NOT_MEASURED,
             f"{estimated.input_tokens:,} + {estimated.output_tokens:,}",
             say_usd(thousand),
             say_usd(_a_month(one.micro_usd, days)),
             bool(one.unknown_price),
         )
+
+
+def _each(one: Amounts) -> str:
+    """Tokens in and out of a call, as far as the provider counted any."""
+    if not one.measured:
+        return NOT_MEASURED
+    return f"{one.measured_input_tokens / one.measured:,.0f} + {one.measured_output_tokens / one.measured:,.0f}"
 
 
 def _a_month(micro_usd: int, days: int) -> float:

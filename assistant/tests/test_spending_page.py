@@ -97,6 +97,17 @@ def test_the_estimate_stands_beside_what_was_measured(desk: Client) -> None:
     assert usd == pytest.approx(1_000 * (tokens * 0.15 + 60 * 0.60) / 1_000_000, abs=0.001)
 
 
+def test_what_nobody_counted_is_not_measured(desk: Client) -> None:
+    """Calls without an answer cost little or a guess, and would make a request look cheap or dear."""
+    refused = call(outcome="unreachable", tokens_measured=False, input_tokens=0, output_tokens=0, cost_micro_usd=0)
+    lost = call(outcome="timeout", tokens_measured=False, input_tokens=9_000, output_tokens=200, cost_micro_usd=7_000)
+    other = call(model="gpt-4o", outcome="unreachable", tokens_measured=False, input_tokens=0, output_tokens=0, cost_micro_usd=0)
+    ModelCall.objects.bulk_create([call(), refused, lost, other])
+    text = seen(desk)
+    assert re.search(r"gpt-4o-mini USD 1\.00 USD [\d.]+ USD 0\.008000 1 500 \+ 50 \d+ \+ 60", text)
+    assert re.search(r"gpt-4o – USD [\d.]+ USD 0\.00 0 – \d+ \+ 60", text)
+
+
 @pytest.mark.parametrize(
     "query",
     [
