@@ -1,15 +1,18 @@
 """Real processes for fault tests: their own database, a model server, and `manage.py` as a person would call it."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +25,34 @@ ROOT = Path(settings.BASE_DIR)
 
 @contextmanager
 def own_database(folder: Path) -> Iterator[str]:
-    """The URL of an empty database of the kind that the suite runs on; dropped afterwards."""
+    """The URL of a migrated database of the kind that the suite runs on; dropped afterwards."""
     if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        yield f"sqlite:///{folder / 'fault.sqlite3'}"
+        yield f"sqlite:///{shutil.copy(migrated_file(), folder / 'fault.sqlite3')}"
         return
     server, name = settings.DATABASES["default"], f"kallpa_fault_{uuid.uuid4().hex[:12]}"
     address = f"postgresql://{server['USER']}@{server['HOST']}:{server['PORT'] or 5432}"
     with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
         try:
+            migrate(f"{address}/{name}")
             yield f"{address}/{name}"
         finally:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@cache
+def migrated_file() -> Path:
+    """An SQLite file with every table, made once for all installations of this test process."""
+    folder = Path(tempfile.mkdtemp(prefix="kallpa-migrated-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    migrate(f"sqlite:///{folder / 'migrated.sqlite3'}")
+    return folder / "migrated.sqlite3"
+
+
+def migrate(url: str) -> None:
+    """Makes the tables, as a person would."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO_")} | {"DATABASE_URL": url}
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, timeout=300, check=True)
 
 
 @dataclass
@@ -93,7 +112,6 @@ def site(folder: Path, **environment: str) -> Iterator[Site]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "EVALS_", "CELERY_", "DJANGO_"))}
         here = Site(clean | {"DATABASE_URL": url, "CELERY_BROKER_URL": "", "PYTHONUNBUFFERED": "1", "GIT_DIR": os.devnull} | environment)
         try:
-            here.manage("migrate", "--verbosity", "0")
             yield here
         finally:
             here.stop_all()
@@ -141,11 +159,3 @@ def assert_complete_and_single(here: Site, count: int) -> None:
 def calls_in(ledger: Path) -> int:
     """Calls that the model server has received, by its own count."""
     return len(ledger.read_text(encoding="utf-8").splitlines()) if ledger.exists() else 0
-
-
-def wait_until(ready: Callable[[], bool], *, seconds: float = 60) -> None:
-    """Polls; fails the test when it takes longer than `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evals.models import Run, Scoring
 from evals.tests.desk import draft_row, finished_run, make_version, new_run
-from evals.tests.processes import wait_until
+from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

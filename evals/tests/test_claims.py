@@ -18,8 +18,8 @@ from evals.models import Result, Run, Score
 from evals.runner import work
 from evals.services import cancel_run
 from evals.tests.desk import draft_output, draft_row, make_version, new_run, outcome_in, surroundings
-from evals.tests.processes import wait_until
 from evals.values import Outcome
+from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CASES = 24

@@ -14,7 +14,7 @@ from evals.runner import work
 from evals.selectors import is_dead, runs_that_need_help
 from evals.tasks import help_run, queue_help, sweep_runs
 from evals.tests.desk import draft_row, make_version, new_run, surroundings
-from evals.tests.processes import wait_until
+from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

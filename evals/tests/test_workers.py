@@ -9,7 +9,8 @@ import pytest
 import redis
 from django.conf import settings
 
-from evals.tests.processes import Site, assert_complete_and_single, calls_in, import_cases, site, start_model, wait_until
+from evals.tests.processes import Site, assert_complete_and_single, calls_in, import_cases, site, start_model
+from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.services
 CASES = 60

@@ -1,7 +1,9 @@
 """A listener on loopback that misbehaves on request, and the calls that are made to it. For the tests of the outbound client."""
 
+import errno
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -12,6 +14,7 @@ from kallpa.outbound import Deadline, OutboundClient, OutboundPolicy, OutboundRe
 KEY = "Bearer canary-key-8d1f"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 OK_KEPT = OK.replace(b"Connection: close\r\n", b"")
+NOISE_S = 15.0
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 Conversation = Callable[[socket.socket, threading.Event], None]
@@ -22,10 +25,8 @@ class RawServer:
 
     def __init__(self, converse: Conversation) -> None:
         self._converse, self._stopping = converse, threading.Event()
-        self._listeners = [listen(socket.AF_INET, "127.0.0.1", 0)]
+        self._listeners = listen_everywhere() if has_ipv6_loopback() else [listen(socket.AF_INET, "127.0.0.1", 0)]
         self.port: int = self._listeners[0].getsockname()[1]
-        if has_ipv6_loopback():
-            self._listeners.append(listen(socket.AF_INET6, "::1", self.port))
         self.connections = 0
         self.requests: list[bytes] = []
 
@@ -77,6 +78,18 @@ def listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     listener.listen(64)
     listener.settimeout(30)
     return listener
+
+
+def listen_everywhere() -> list[socket.socket]:
+    """Listeners on 127.0.0.1 and ::1 with the same port: one that is free in one family may be taken in the other."""
+    while True:
+        first = listen(socket.AF_INET, "127.0.0.1", 0)
+        try:
+            return [first, listen(socket.AF_INET6, "::1", first.getsockname()[1])]
+        except OSError as error:
+            first.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
 
 
 def read_request(connection: socket.socket) -> bytes:
@@ -168,15 +181,35 @@ def resolving_to(*answers: str) -> Callable[..., list[Any]]:
 
 
 @contextmanager
-def full_backlog(family: socket.AddressFamily = socket.AF_INET, host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+def timed(seconds: float) -> Iterator[None]:
+    """The block takes at least `seconds`, and less than what it waits for: a server or a resolver that takes 30 s or never ends.
+
+    The bound is far from both, because a busy machine may take seconds over anything.
+    """
+    started = time.monotonic()
+    yield
+    assert seconds * 0.9 <= time.monotonic() - started <= seconds + NOISE_S
+
+
+@contextmanager
+def full_backlog() -> Iterator[int]:
     """The port of a listener that completes no further handshake: connecting to it hangs as an unroutable address does."""
-    with socket.socket(family) as listener:
-        listener.bind((host, port))
-        listener.listen(0)
-        waiting = [socket.socket(family) for _ in range(4)]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        with filled(listener):
+            yield listener.getsockname()[1]
+
+
+@contextmanager
+def filled(listener: socket.socket) -> Iterator[None]:
+    """Its queue of connections is full and nobody accepts."""
+    listener.listen(0)
+    waiting = [socket.socket(listener.family) for _ in range(4)]
+    try:
         for one in waiting:
             one.setblocking(False)
             one.connect_ex(listener.getsockname())
-        yield listener.getsockname()[1]
+        yield
+    finally:
         for one in waiting:
             one.close()

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from kallpa.outbound import AddressRefused, ConnectFailed, OutboundClient, Outbo
 from kallpa.tests.raw_server import (
     OK,
     RawServer,
-    full_backlog,
+    filled,
     has_ipv6_loopback,
     listen,
+    listen_everywhere,
     local_policy,
     post,
     read_request,
@@ -174,21 +175,25 @@ def test_it_tries_the_next_address_when_one_does_not_answer() -> None:
 
 @pytest.mark.skipif(not has_ipv6_loopback(), reason="no IPv6 on this machine's loopback")
 def test_an_address_that_hangs_leaves_time_for_the_next_one() -> None:
-    listener = listen(socket.AF_INET, "127.0.0.1", 0)
-    port = listener.getsockname()[1]
+    answering, hanging = listen_everywhere()
+    port = answering.getsockname()[1]
 
-    def serve_one() -> None:
-        with listener.accept()[0] as connection:
-            connection.sendall(OK)
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                with answering.accept()[0] as connection:
+                    read_request(connection)
+                    connection.sendall(OK)
 
-    thread = threading.Thread(target=serve_one, daemon=True)
-    thread.start()
-    with listener, full_backlog(socket.AF_INET6, "::1", port):
+    def seconds_taken() -> float:
         client = OutboundClient(local_policy(f"two.test:{port}"), look_up=resolving_to("::1,127.0.0.1"), connect_timeout_s=1.0)
         started = time.monotonic()
-        assert post(client, f"http://two.test:{port}/").status == 200
-        assert time.monotonic() - started < 0.95
-        thread.join()
+        assert post(client, f"http://two.test:{port}/", seconds=60).status == 200
+        return time.monotonic() - started
+
+    with answering, hanging, filled(hanging):
+        threading.Thread(target=serve, daemon=True).start()
+        assert any(seconds_taken() < 0.95 for _ in range(10))  # a busy machine only adds: one try within the time is proof
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(-2, "unknown"), UnicodeError("label too long")])
