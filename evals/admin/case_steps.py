@@ -131,8 +131,15 @@ class CaseSteps(KeptAdmin):
     def _tell(self, request: HttpRequest, moved: Moved, to: Case.Status) -> None:
         done, refused = len(moved.moved), moved.refused
         if done:
-            self.message_user(request, f"{done:,} caso{'s' if done > 1 else ''}: {DONE_WORDS[to]}.")
+            self.message_user(request, _say_done(done, to))
         for _, why in refused[:MOST_REFUSALS]:
             self.message_user(request, why, messages.WARNING)
         if len(refused) > MOST_REFUSALS:
             self.message_user(request, f"Y {len(refused) - MOST_REFUSALS:,} casos más que se quedaron como estaban.", messages.WARNING)
+
+
+def _say_done(count: int, to: Case.Status) -> str:
+    """`3 casos devueltos a propuesto.`"""
+    done, _, rest = DONE_WORDS[to].partition(" ")
+    plural = "" if count == 1 else "s"
+    return f"{count:,} caso{plural} {done}{plural}{f' {rest}' if rest else ''}."

@@ -74,7 +74,7 @@ class FamilyFilter(OpenCasesOnly):
 class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
     form = CaseForm
     change_form_template = "admin/evals/case/change_form.html"
-    list_display = ("key", "sort", "flags", "exam", "status")
+    list_display = ("key", "status", "sort", "flags", "exam")
     list_filter = ("dataset", "status", "stratum", "category", KindFilter, "blocking", "held_out", "benign", FamilyFilter)
     list_select_related = ("dataset",)
     list_per_page = 50

@@ -17,10 +17,10 @@ from django.utils.text import Truncator
 
 from evals.admin.access import change_by, may_read_held_out, opened_cases
 from evals.admin.asking import ask
+from evals.datasets import lines
 from evals.datasets.export import export_dataset
 from evals.datasets.rows import MAX_BYTES, Problem, write_rows
 from evals.datasets.spreadsheet import CellTooLong, say_place, write_csv, write_template, write_xlsx
-from evals.datasets.spreadsheet.columns import DETAILS, MESSAGES, RIGHT, TEXT
 from evals.models import Dataset, PendingImport
 from evals.selectors import CaseChange, ImportPreview, preview_import
 from evals.services import (
@@ -33,6 +33,8 @@ from evals.services import (
     keep_file,
     open_for_export,
 )
+from evals.values import CaseSpec
+from evals.words import say_expected
 
 SHOWN = 100  # of each kind, on the preview
 LONGEST = 300  # characters of a cell there
@@ -190,6 +192,7 @@ def _draw_preview(page: admin.ModelAdmin, request: HttpRequest, kept: PendingImp
     may_read = may_read_held_out(request)
     preview = preview_import(kept.dataset, bytes(kept.content), name=kept.file_name, sees_held_out=may_read)
     opened = set(kept.dataset.cases.filter(pk__in=opened_cases(request)).values_list("key", flat=True))
+    specs = {row.spec.key: row.spec for row in preview.read.rows}
     context = page.admin_site.each_context(request) | {
         "title": f"Importar casos: {kept.dataset}",
         "opts": page.opts,
@@ -198,7 +201,7 @@ def _draw_preview(page: admin.ModelAdmin, request: HttpRequest, kept: PendingImp
         "form": form,
         "preview": preview,
         "problems": _tell(preview, preview.read.problems[:SHOWN]),
-        "added": [_shown_added(change, may_read=may_read) for change in preview.added[:SHOWN]],
+        "added": [_shown_added(change, specs[change.key], may_read=may_read) for change in preview.added[:SHOWN]],
         "changed": [_shown_change(change, opened) for change in preview.changed[:SHOWN]],
         "unit": preview.read.unit.capitalize(),
         "shown": SHOWN,
@@ -210,16 +213,10 @@ def _tell(preview: ImportPreview, problems: Sequence[Problem]) -> list[Told]:
     return [Told(say_place(problem, preview.read.unit), problem.message) for problem in problems]
 
 
-def _shown_added(change: CaseChange, *, may_read: bool) -> dict[str, Any]:
-    said = {cell.column: Truncator(cell.after).chars(LONGEST) for cell in change.cells}
-    details = ", ".join(said[column] for columns in DETAILS.values() for column in columns if column in said)
-    return {
-        "line": change.line,
-        "key": change.key,
-        "closed": change.held_out and not may_read,
-        "text": said.get(TEXT) or said.get(MESSAGES, ""),
-        "right": f"{said[RIGHT]}: {details}" if details else said[RIGHT],
-    }
+def _shown_added(change: CaseChange, spec: CaseSpec, *, may_read: bool) -> dict[str, Any]:
+    said = Truncator(spec.text or lines.write_messages(spec.messages)).chars(LONGEST)
+    right = Truncator(say_expected(spec.expected)).chars(LONGEST)
+    return {"line": change.line, "key": change.key, "closed": change.held_out and not may_read, "text": said, "right": right}
 
 
 def _shown_change(change: CaseChange, opened: set[str]) -> dict[str, Any]:

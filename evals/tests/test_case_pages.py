@@ -234,7 +234,7 @@ def test_many_cases_are_retired_with_one_reason_and_each_refusal_says_why(expert
     assert Case.objects.filter(status="retired").count() == 1  # nothing happens before the reason
     assert act(experta, "retire_many", cases, apply="1", reason=" ").status_code == 200
     said = messages_of(act(experta, "retire_many", cases, apply="1", reason=WHY))
-    assert "1 caso: retirado." in said
+    assert "1 caso retirado." in said
     assert "«dos» está retirado" in said
     assert "«oculto» es un caso reservado" in said
     assert dict(Case.objects.values_list("key", "status")) == {"uno": "retired", "dos": "retired", "oculto": "approved"}
@@ -244,7 +244,7 @@ def test_many_cases_are_retired_with_one_reason_and_each_refusal_says_why(expert
 def test_many_cases_are_approved_without_a_reason(experta):
     cases = [case_of("uno"), case_of("dos")]
     Case.objects.update(status="proposed")
-    assert "2 casos: aprobado." in messages_of(act(experta, "approve_many", cases, apply="1", reason=""))
+    assert "2 casos aprobados." in messages_of(act(experta, "approve_many", cases, apply="1", reason=""))
     assert set(Case.objects.values_list("status", flat=True)) == {"approved"}
 
 

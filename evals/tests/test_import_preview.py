@@ -67,7 +67,7 @@ def test_it_shows_what_is_added_what_changes_cell_by_cell_and_what_stays(expert:
     said = text_of(page)
     assert "1 nuevo · 1 cambia · 1 igual" in said
     assert "uno fila 2 Columna Antes Después notas (nada) ojo" in said
-    assert "cuatro fulbito mañana a las 7 de la noche llena un borrador: Fulbito, 2026-03-10, 19, 1" in said
+    assert "cuatro fulbito mañana a las 7 de la noche Fulbito, martes 10/03, de 19 a 20 h" in said
     assert state_of(dataset) == {"uno": "approved", "dos": "approved", "tres": "approved"}
     assert not Case.objects.exclude(notes="").exists()
 
