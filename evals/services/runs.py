@@ -1,6 +1,6 @@
 """Writes about runs: start, resume, cancel, retry, grade again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -173,15 +173,21 @@ def _check_release(version: DatasetVersion, config: RunConfig) -> None:
     """A release run measures what goes out, not a variant of it."""
     if config.purpose != Run.Purpose.RELEASE:
         return
-    goes_out = released_target(version.dataset.target)
-    if config.target != goes_out:
-        switch = "" if goes_out == version.dataset.target else f" (ASSISTANT_QUICK={settings.ASSISTANT_QUICK:d})"
-        raise NotRunnable(f"Una corrida para publicar usa el sistema del dataset tal como sale, «{goes_out}»{switch}.")
-    released = TARGETS[config.target].variants[0]
-    if config.prompt_variant != released:
-        raise NotRunnable(f"Una corrida para publicar usa la variante de prompt que sale, «{released}».")
     if config.recording_set not in ("", BASE_SET):
         raise NotRunnable(f"Una corrida para publicar con guion usa el juego «{BASE_SET}».")
+    for what, asked, released in _what_goes_out(version, config):
+        if asked != released:
+            raise NotRunnable(f"Una corrida para publicar usa {what}: «{released}».")
+
+
+def _what_goes_out(version: DatasetVersion, config: RunConfig) -> Iterator[tuple[str, str | float, str | float]]:
+    """What it is, what was asked for, and what production has."""
+    how = f"el sistema del dataset tal como sale, con ASSISTANT_QUICK={settings.ASSISTANT_QUICK:d}"
+    yield how, config.target, released_target(version.dataset.target)
+    yield "la variante de prompt que sale", config.prompt_variant, TARGETS[config.target].variants[0]
+    if config.kind == Run.Kind.REAL:
+        yield "el modelo que sale, LLM_MODEL", config.model, settings.LLM_MODEL
+        yield "la temperatura que sale, LLM_TEMPERATURE", _temperature(config), settings.LLM_TEMPERATURE
 
 
 def _revisions_to_run(version: DatasetVersion, config: RunConfig) -> list[_ToRun]:

@@ -9,9 +9,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from assistant.tests.loopback_provider import LoopbackProvider
 from evals.models import GatePolicy, Run, Scoring
 from evals.runner import work
 from evals.services import NotRunnable
+from evals.tests.commands import point_at
 from evals.tests.desk import NOW, REFUSAL, draft_output, draft_row, finished_run, make_version, new_run, surroundings
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +182,20 @@ def test_a_release_run_measures_what_goes_out_and_no_variant_of_it(config: dict[
     with pytest.raises(NotRunnable, match="para publicar"):
         release(version, **config)
     assert finished_run(version, **config).status == Run.Status.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("config", "what"), [({"model": "otro"}, "LLM_MODEL: «prueba»"), ({"model": "prueba", "temperature": 0.9}, "LLM_TEMPERATURE: «0.0»")]
+)
+def test_another_model_or_temperature_is_no_release_either(settings: Any, config: dict[str, Any], what: str) -> None:
+    """Else a good answer of one model lets another one out."""
+    version = make_version([draft_row("a")])
+    with LoopbackProvider(answer=lambda call: draft_output()) as provider:
+        point_at(settings, provider)
+        with pytest.raises(NotRunnable, match=what):
+            new_run(version, purpose="release", **config)
+        assert new_run(version, **config).model_name == config["model"]
+        assert new_run(version, purpose="release", model="prueba", temperature=0.0).temperature == 0.0
 
 
 def test_one_commit_s_newest_run_counts_even_when_it_failed() -> None:
