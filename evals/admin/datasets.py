@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +15,7 @@ from django.utils import timezone
 
 from evals.admin.access import KeptAdmin, ReadOnlyInline, WithReason, change_by
 from evals.admin.comparing import comparing_urls
+from evals.admin.guide import guide_url
 from evals.admin.health import health_url
 from evals.admin.spreadsheets import file_urls
 from evals.admin.words import say_signature
@@ -78,7 +78,7 @@ class DatasetAdmin(KeptAdmin):
     change_form_template = "admin/evals/dataset/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        return [health_url(self), *file_urls(self), *comparing_urls(self), *super().get_urls()]
+        return [guide_url(self), health_url(self), *file_urls(self), *comparing_urls(self), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dataset]:
         newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")
@@ -105,8 +105,6 @@ class DatasetAdmin(KeptAdmin):
             return forms.ChoiceField(label="Sistema evaluado", choices=[(name, name) for name in TARGETS], initial="booking-assistant")
         if db_field.name == "description":
             kwargs["widget"] = forms.Textarea({"rows": 3, "cols": 80})
-        if db_field.name in ("owner", "delegates"):
-            kwargs["queryset"] = User.objects.filter(is_staff=True)  # who signs does it here, and neighbours never come here
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     @admin.display(description="casos aprobados", ordering="approved")

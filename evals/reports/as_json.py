@@ -13,7 +13,6 @@ FACTS = (
     "run_id",
     "dataset",
     "version",
-    "version_hash",
     "signed",
     "target",
     "model_kind",
