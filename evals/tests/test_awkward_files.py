@@ -1,6 +1,8 @@
 """Files as people send them are read exactly, or refused with their row, their column and what to do."""
 
 import io
+import random
+import zipfile
 
 import openpyxl
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from evals.datasets.rows import MAX_ROWS, row_of
 from evals.datasets.spreadsheet import read_cases, say_place
 from evals.datasets.spreadsheet.xlsx_file import read_xlsx
-from evals.tests.awkward_files import CASE, DRAFT, FILES, HEADER, PLAIN, TEXT, Awkward, make_csv, make_xlsx
+from evals.tests.awkward_files import CASE, DRAFT, FILES, HEADER, PLAIN, TEXT, Awkward, make_csv, make_xlsx, repack
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -86,6 +88,27 @@ def test_yes_and_no_as_people_write_them(said: str, meant: bool) -> None:
 
 def test_a_checkbox_of_excel_is_a_yes() -> None:
     assert read_cases(make_xlsx((*CASE, True), header=(*HEADER, "bloqueante")), name="a.xlsx").rows[0].spec.blocking
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """The file with a few bytes changed, lost or doubled."""
+    changed = bytearray(content)
+    for _ in range(chance.randint(1, 5)):
+        place = chance.randrange(len(changed) + 1)
+        changed[place : place + chance.choice((0, 1, 9))] = chance.choice((b"", b"\0", b"<", b'"', b"\xff", changed[place : place + 30]))
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_damaged_file_is_read_or_refused_and_never_an_error(number: int) -> None:
+    """Bytes of the file, and of the parts within a workbook."""
+    chance = random.Random(number)
+    for file in [file for file in FILES if len(file.content) < 50_000]:
+        read_cases(damaged(file.content, chance), name=file.file)
+    with zipfile.ZipFile(io.BytesIO(PLAIN)) as parts:
+        texts = {name: parts.read(name) for name in parts.namelist()}
+    for name, text in texts.items():
+        read_cases(repack(PLAIN, **{name.replace("/", "__").replace(".", "_DOT_"): damaged(text, chance)}), name="a.xlsx")
 
 
 def test_our_reader_and_openpyxl_agree_on_a_workbook() -> None:

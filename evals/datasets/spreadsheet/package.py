@@ -138,8 +138,15 @@ def _refuse_other_programs(opened: zipfile.ZipFile, names: set[str]) -> None:
         raise Unreadable("Es una hoja de LibreOffice (.ods) o un documento parecido. Guárdala como .xlsx o como CSV.")
     if "[content_types].xml" not in lower or not any(name.startswith("xl/") for name in lower):
         raise Unreadable("Es un archivo comprimido o un documento, no una hoja de cálculo. Sube la hoja misma, como .xlsx o CSV.")
-    if b"macroEnabled" in opened.open("[Content_Types].xml").read(CHUNK):
+    if b"macroEnabled" in _beginning_of(opened, "[Content_Types].xml"):
         raise Unreadable("El libro dice tener macros (.xlsm), y no se abren. Guárdalo como «Libro de Excel (.xlsx)», sin macros.")
+
+
+def _beginning_of(opened: zipfile.ZipFile, name: str) -> bytes:
+    try:
+        return opened.open(name).read(CHUNK)
+    except (KeyError, *BROKEN_ZIP) as error:
+        raise Unreadable(DAMAGED) from error
 
 
 def refuse_ole(content: bytes) -> None:
