@@ -72,7 +72,6 @@ class DatasetAdmin(KeptAdmin):
         "slug", "name", "description", "target", "owner", "delegates", "second_person_approves",
         "what_is_pending", "what_is_held_out", "reason",
     )  # fmt: skip
-    filter_horizontal = ("delegates",)
     inlines = (Versions,)
     actions = ("freeze", "run_scripted", "hold_out")
     change_form_template = "admin/evals/dataset/change_form.html"
@@ -106,6 +105,10 @@ class DatasetAdmin(KeptAdmin):
         if db_field.name == "description":
             kwargs["widget"] = forms.Textarea({"rows": 3, "cols": 80})
         return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """The people of the desk are few: boxes to tick say more than two lists and their arrows."""
+        return super().formfield_for_manytomany(db_field, request, **kwargs | {"widget": forms.CheckboxSelectMultiple})
 
     @admin.display(description="casos aprobados", ordering="approved")
     def approved_cases(self, dataset: Dataset) -> int:

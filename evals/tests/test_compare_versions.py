@@ -13,7 +13,7 @@ from evals.models import Case, Dataset, DatasetVersion, Signature
 from evals.services import Change, freeze_version, retire_case, save_case, sign_version
 from evals.tests.commands import run_command
 from evals.tests.desk import draft_row, let_read_held_out, make_dataset, make_version, open_cases
-from evals.tests.rendered import text_of
+from evals.tests.rendered import fields_of_form, text_of
 
 pytestmark = pytest.mark.django_db
 WHY = "La vecina pidió otra cosa."
@@ -187,3 +187,23 @@ def test_a_run_names_its_version_and_hash_and_no_release_rests_on_an_unsigned_on
     owner = User.objects.get(username="duena")
     sign_version(version=unsigned.version, by=owner, reason=WHY, now=timezone.now())
     assert "nadie ha firmado" not in run_command("eval_gate", "examen", "--commit", sha).out
+
+
+def test_who_named_a_delegate_and_why_is_history(admin_client: Client, dataset: Dataset) -> None:
+    url, experta = f"/admin/evals/dataset/{dataset.pk}/change/", User.objects.get(username="experta")
+    page: Any = admin_client.get(url)
+    fields = fields_of_form(page, "dataset_form")
+    assert admin_client.post(url, {**fields, "delegates": [str(experta.pk)], "reason": "La dueña viaja."}).status_code == 302
+    line = dataset.history.latest("history_id")
+    assert [str(row.user) for row in line.delegates.all()] == ["experta"]
+    assert (str(line.history_user), line.history_change_reason) == ("admin", "La dueña viaja.")
+    told = run_command("audit_trail", "--dataset", "examen", "--version", "1").out
+    assert "admin cambió el dataset (quiénes firman). «La dueña viaja.»" in told
+
+
+def test_an_expert_names_no_delegate(experta: Client, dataset: Dataset) -> None:
+    url = f"/admin/evals/dataset/{dataset.pk}/change/"
+    page: Any = experta.get(url)
+    fields = fields_of_form(page, "dataset_form")
+    experta.post(url, {**fields, "delegates": [str(User.objects.get(username="experta").pk)], "reason": "Yo firmo."})
+    assert not dataset.delegates.exists()
