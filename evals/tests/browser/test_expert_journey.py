@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from openpyxl import load_workbook
 from playwright.sync_api import Page, expect
@@ -223,6 +223,14 @@ def test_a_policy_is_not_there(page: Page, dataset: Dataset) -> None:
     page.goto("/admin/")
     assert post_as(page, f"/admin/evals/gatepolicy/{policy.pk}/change/", max_known_limitations="99") == 403
     assert GatePolicy.objects.get().max_known_limitations == policy.max_known_limitations
+
+
+def test_control_one_permission_more_opens_the_policy(page: Page, dataset: Dataset) -> None:
+    expert = User.objects.get(username="experta")
+    expert.user_permissions.set(Permission.objects.filter(codename__in=["view_gatepolicy", "change_gatepolicy"]))
+    page.goto(f"/admin/evals/gatepolicy/{GatePolicy.objects.get().pk}/change/")
+    expect(page.get_by_role("button", name="Guardar", exact=True)).to_be_visible()
+    expect(page.locator("#id_max_known_limitations")).to_be_editable()
 
 
 def test_held_out_text_is_shut_and_open_to_who_opened_it_with_a_reason(page: Page, dataset: Dataset, tmp_path: Path) -> None:
