@@ -104,6 +104,12 @@ def test_a_stored_verdict_and_its_figures_are_frozen_together(change):
         Scoring.objects.update(**change)
 
 
+def test_the_health_that_a_signature_keeps_is_frozen_with_it():
+    with pytest.raises(IntegrityError, match="signature is frozen"), transaction.atomic():
+        Signature.objects.update(health={"level": "bien"})
+    assert Signature.objects.exclude(health=None).exists()
+
+
 def test_a_scoring_may_stop_being_the_current_one():
     Scoring.objects.update(is_current=False)
     assert not Scoring.objects.get().is_current
