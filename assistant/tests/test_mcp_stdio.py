@@ -78,4 +78,4 @@ def test_the_sdks_client_gets_what_it_asks_in_both_revisions(court: Court, tomor
     assert json.loads(told["read"][1])[0]["courtId"] == court.pk
     assert "ocupadas 18, 19" in told["prompt"]
     assert told["unknown"] == -32602
-    assert "SELECT" in (tmp_path / "stderr").read_text()  # its log was on and went to stderr
+    assert " DEBUG mcp.server" in (tmp_path / "stderr").read_text()  # its log was on and went to stderr

@@ -30,6 +30,7 @@ KNOWS = {
     "assistant/mcp_server.py": {"header"},  # what a caller without a token is told
     "assistant/watching.py": {"header"},  # the same
     "bench/metrics.py": {"name"},  # invented rows
+    "evals/datasets/spreadsheet/promptfoo.py": {"header", "name"},  # two names of that tool's assertions
 }
 SIGNS = {
     "path": re.compile(r"/(?:chat/completions|completions|embeddings|responses|messages|models)\b"),
