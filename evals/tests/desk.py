@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -98,9 +98,22 @@ def spent_by(run: Run) -> int:
     return sum(cost or 0 for cost in run.results.values_list("cost_micro_usd", flat=True))
 
 
-def surroundings(stop: threading.Event | None = None) -> Surroundings:
-    """The real clock, and nobody who stops the helper unless given."""
-    return Surroundings(clock=timezone.now, stop=stop or threading.Event())
+class SteppingClock:
+    """Stands still until told, so that a pause of half a minute takes no time."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def step(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+def surroundings(stop: threading.Event | None = None, clock: Callable[[], datetime] = timezone.now) -> Surroundings:
+    """The real clock, and nobody who stops the helper, unless given."""
+    return Surroundings(clock=clock, stop=stop or threading.Event())
 
 
 def new_run(version: DatasetVersion, **config: Any) -> Run:

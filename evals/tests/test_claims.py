@@ -1,11 +1,12 @@
 """Leases: a row belongs to one helper at a time, and an orphan finds another. Each protection has its control."""
 
+import datetime as dt
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from django.db import connection
@@ -15,9 +16,9 @@ from django.utils import timezone
 from assistant.tests.loopback_provider import LoopbackProvider
 from evals import claims, runner, storing
 from evals.models import Result, Run, Score
-from evals.runner import work
+from evals.runner import Surroundings, work
 from evals.services import cancel_run
-from evals.tests.desk import draft_output, draft_row, make_version, new_run, outcome_in, surroundings
+from evals.tests.desk import SteppingClock, draft_output, draft_row, make_version, new_run, outcome_in, surroundings
 from evals.values import Outcome
 from kallpa.tests.processes import wait_until
 
@@ -25,11 +26,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CASES = 24
 
 
-def provide(settings: Any, *, delay_s: float) -> Iterator[LoopbackProvider]:
-    """A model server that answers after a while; its ledger counts calls."""
+def provide(settings: Any, wait: Callable[[], object]) -> Iterator[LoopbackProvider]:
+    """A model server that answers after a wait; its ledger counts calls."""
 
     def answer(call: Any) -> str:
-        time.sleep(delay_s)
+        wait()
         return draft_output()
 
     with LoopbackProvider(answer=answer) as provider:
@@ -41,7 +42,21 @@ def provide(settings: Any, *, delay_s: float) -> Iterator[LoopbackProvider]:
 
 @pytest.fixture
 def slow_provider(settings: Any) -> Iterator[LoopbackProvider]:
-    yield from provide(settings, delay_s=0.15)
+    yield from provide(settings, lambda: time.sleep(0.15))
+
+
+@pytest.fixture
+def told() -> Iterator[threading.Event]:
+    """What the patient model server waits for."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def patient_provider(settings: Any, told: threading.Event) -> Iterator[LoopbackProvider]:
+    """Takes calls and answers none of them until it is told."""
+    yield from provide(settings, lambda: told.wait(120))
 
 
 def slow_run(cases: int = CASES) -> Run:
@@ -51,19 +66,23 @@ def slow_run(cases: int = CASES) -> Run:
     return new_run(version, model="prueba", concurrency=4)
 
 
-def help_from_threads(run: Run, helpers: int, stop: threading.Event | None = None) -> None:
-    """Several helpers at once, each with its own database connection."""
+def start_helper(run: Run, around: Surroundings) -> threading.Thread:
+    """A helper with its own database connection."""
 
     def help_once() -> None:
         try:
-            work(run.pk, surroundings(stop))
+            work(run.pk, around)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=help_once) for _ in range(helpers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    thread = threading.Thread(target=help_once)
+    thread.start()
+    return thread
+
+
+def help_from_threads(run: Run, helpers: int, stop: threading.Event | None = None) -> None:
+    """Several helpers at once."""
+    for thread in [start_helper(run, surroundings(stop)) for _ in range(helpers)]:
         thread.join(60)
 
 
@@ -93,38 +112,55 @@ def test_without_the_condition_helpers_ask_the_same_case_twice(slow_provider: Lo
     assert max(calls_per_case(slow_provider).values()) > 1
 
 
-def take_over(run: Run, provider: LoopbackProvider, *, after_s: float) -> None:
-    """A second helper comes while the first one, still alive, has been at work for longer than its first lease."""
-    stop = threading.Event()
-    first = threading.Thread(target=help_from_threads, args=(run, 1, stop))
-    first.start()
-    wait_until(lambda: len(provider.calls) > 0, seconds=20)
-    time.sleep(after_s)
-    second = threading.Thread(target=help_from_threads, args=(run, 1, stop))
-    second.start()
-    wait_until(lambda: not second.is_alive() or len(provider.calls) > 8, seconds=20)
-    stop.set()  # without renewal the two would take the rows from each other again and again
-    for helper in (first, second):
-        helper.join(60)
+class TakeOver(NamedTuple):
+    """A second helper comes while the first, still asking, has held its eight rows for longer than its first lease of a minute."""
+
+    run: Run
+    provider: LoopbackProvider
+    clock: SteppingClock
+
+    def begin(self) -> threading.Thread:
+        first = start_helper(self.run, surroundings(clock=self.clock))
+        wait_until(lambda: len(self.provider.calls) == 4)  # four asked, four wait for a thread
+        return first
+
+    def lease_ends(self) -> set[dt.datetime | None]:
+        return set(self.run.results.values_list("lease_until", flat=True))
 
 
 @pytest.fixture
-def very_slow_provider(settings: Any) -> Iterator[LoopbackProvider]:
-    """Answers after a second, so that eight cases, four at once, take two leases of a second."""
-    settings.EVALS_LEASE_S = 1
-    yield from provide(settings, delay_s=1.0)
+def take_over(patient_provider: LoopbackProvider, settings: Any) -> TakeOver:
+    settings.EVALS_LEASE_S = 60
+    return TakeOver(slow_run(8), patient_provider, SteppingClock())
 
 
-def test_a_living_helper_keeps_its_rows_past_the_first_lease(very_slow_provider: LoopbackProvider) -> None:
-    take_over(slow_run(8), very_slow_provider, after_s=1.3)
-    assert len(very_slow_provider.calls) == 8
+def test_a_living_helper_keeps_its_rows_past_the_first_lease(take_over: TakeOver, told: threading.Event) -> None:
+    first = take_over.begin()
+    for _ in range(3):
+        take_over.clock.step(25)
+        wait_until(lambda: take_over.lease_ends() == {take_over.clock.now + timedelta(seconds=60)})
+    second = start_helper(take_over.run, surroundings(clock=take_over.clock))
+    second.join(60)
+    assert len(take_over.provider.calls) == 4
+    told.set()
+    first.join(60)
+    assert set(calls_per_case(take_over.provider).values()) == {1}
+    assert len(take_over.provider.calls) == 8
 
 
-def test_without_renewal_a_living_helper_loses_its_rows(very_slow_provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_renewal_a_living_helper_loses_its_rows(
+    take_over: TakeOver, told: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The control: leases that nobody renews."""
     monkeypatch.setattr("evals.runner.renew_leases", lambda tokens, until: None)
-    take_over(slow_run(8), very_slow_provider, after_s=1.3)
-    assert len(very_slow_provider.calls) > 8
+    first = take_over.begin()
+    take_over.clock.step(75)
+    second = start_helper(take_over.run, surroundings(clock=take_over.clock))
+    wait_until(lambda: len(take_over.provider.calls) == 8)
+    told.set()
+    for helper in (first, second):
+        helper.join(60)
+    assert max(calls_per_case(take_over.provider).values()) == 2
 
 
 def orphan(run: Run, *, lease_left_s: float) -> None:
@@ -214,38 +250,30 @@ def _install_triggers_again() -> None:
             cursor.execute(statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
 
 
-def test_no_case_starts_after_the_run_is_cancelled(slow_provider: LoopbackProvider) -> None:
+def test_no_case_starts_after_the_run_is_cancelled(patient_provider: LoopbackProvider, told: threading.Event) -> None:
     run = slow_run()
-    helper = threading.Thread(target=help_from_threads, args=(run, 1))
-    helper.start()
-    while not slow_provider.calls:
-        time.sleep(0.02)
+    helper = start_helper(run, surroundings())
+    wait_until(lambda: len(patient_provider.calls) == 4)
     assert cancel_run(run=run)
-    in_flight = 2 * run.concurrency
-    asked = len(slow_provider.calls)
+    told.set()
     helper.join(60)
-    assert len(slow_provider.calls) <= asked + in_flight
+    assert len(patient_provider.calls) <= 2 * run.concurrency  # what was in flight
     assert Run.objects.get(pk=run.pk).status == Run.Status.CANCELLED
     assert run.results.filter(status="pending").exists()
 
 
-def test_a_helper_told_to_stop_gives_back_what_it_has_not_asked(slow_provider: LoopbackProvider) -> None:
+def test_a_helper_told_to_stop_gives_back_what_it_has_not_asked(patient_provider: LoopbackProvider, told: threading.Event) -> None:
     run, stop = slow_run(), threading.Event()
-
-    def help_once() -> None:
-        work(run.pk, surroundings(stop))
-        connection.close()
-
-    helper = threading.Thread(target=help_once)
-    helper.start()
-    while not slow_provider.calls:
-        time.sleep(0.02)
+    helper = start_helper(run, surroundings(stop))
+    wait_until(lambda: len(patient_provider.calls) == 4)
     stop.set()
+    wait_until(lambda: run.results.filter(status="claimed").count() == 4)
+    told.set()
     helper.join(60)
     assert not run.results.filter(status="claimed").exists()
-    assert run.results.filter(status="done").count() == len(slow_provider.calls)
+    assert run.results.filter(status="done").count() == len(patient_provider.calls) == 4
     work(run.pk, surroundings())
-    assert set(calls_per_case(slow_provider).values()) == {1}
+    assert set(calls_per_case(patient_provider).values()) == {1}
 
 
 def test_one_crash_is_one_error_and_the_run_closes(monkeypatch: pytest.MonkeyPatch) -> None:

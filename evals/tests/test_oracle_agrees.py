@@ -178,9 +178,9 @@ def damaged() -> list[str]:
 def test_it_accepts_no_invalid_draft_and_refuses_no_valid_one(damaged: list[str]) -> None:
     kinds, seconds = [], []
     for text in damaged:
-        began = time.perf_counter()
+        began = time.thread_time()
         result = parse_output(text, now=NOW)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.thread_time() - began)
         kinds.append(result.kind)
         if result.draft:
             draft = result.draft

@@ -17,7 +17,7 @@ from evals.releases import ExitCode, judge_release
 from evals.runner import Surroundings, work
 from evals.tasks import help_run, queue_help
 from evals.tests.commands import point_at, run_command
-from evals.tests.desk import NOW, draft_output, draft_row, make_version, new_run
+from evals.tests.desk import SteppingClock, draft_output, draft_row, make_version, new_run
 from kallpa.models import Incident
 from kallpa.tests.processes import wait_until
 
@@ -41,19 +41,6 @@ class Provider:
         if call.number <= self.dead or any(word in call.text for word in self.poison):
             return Reply(status=self.status)
         return draft_output()
-
-
-class SteppingClock:
-    """Stands still until told, so that a pause of half a minute takes no time."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> dt.datetime:
-        return self.now
-
-    def step(self, seconds: float) -> None:
-        self.now += dt.timedelta(seconds=seconds)
 
 
 @pytest.fixture
