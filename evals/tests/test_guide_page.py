@@ -10,8 +10,10 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 
 from evals.admin import guide
+from evals.datasets.spreadsheet import read_cases
 from evals.datasets.spreadsheet.columns import COLUMNS, KINDS
 from evals.management.demo import seed_people
+from evals.words import say_expected
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +69,17 @@ def test_what_looks_like_markup_is_text(tmp_path):
 def test_where_the_documents_were_not_deployed_it_is_a_404(client, page, monkeypatch):
     monkeypatch.setattr(guide, "GUIDE", Path("no-esta.md"))
     assert client.get(reverse("admin:evals_dataset_guide")).status_code == 404
+
+
+def test_the_examples_of_its_first_columns_are_a_row_that_imports():
+    tables = guide.GUIDE.read_text("utf-8").split("| Columna | Qué va | Ejemplo |\n|---|---|---|\n")
+    cells = [[cell.strip(" `") for cell in line.strip("|").split(" | ")] for line in tables[1].split("\n\n")[0].splitlines()]
+    example = {column: text.partition(" o ")[0] for column, _, text in cells}
+    assert len(example) == 16
+    sheet = "\n".join(",".join(f'"{cell}"' for cell in row) for row in (example, example.values()))
+    read = read_cases(sheet.encode(), name="planilla.csv")
+    assert read.problems == []
+    (row,) = read.rows
+    assert (row.spec.key, row.spec.text) == ("manana-a-las-siete", "una canchita mañana a las 7 de la noche xfa")
+    assert say_expected(row.spec.expected) == "Fulbito, martes 10/03, de 19 a 20 h"
+    assert row.spec.tags == ("jerga", "fin-de-semana")
