@@ -13,8 +13,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
 
-from evals.admin.access import KeptAdmin, ReadOnlyInline, WithReason, change_by
+from evals.admin.access import ReadOnlyInline, WithReason, change_by
 from evals.admin.comparing import comparing_urls
+from evals.admin.dataset_history import DatasetHistory
 from evals.admin.guide import guide_url
 from evals.admin.health import health_url
 from evals.admin.spreadsheets import file_urls
@@ -63,7 +64,7 @@ class Versions(ReadOnlyInline):
 
 
 @admin.register(Dataset)
-class DatasetAdmin(KeptAdmin):
+class DatasetAdmin(DatasetHistory):
     list_display = ("slug", "name", "owner", "approved_cases", "newest_version", "health")
     list_select_related = ("owner",)
     search_fields = ("slug", "name")
