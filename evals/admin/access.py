@@ -87,6 +87,9 @@ class FrozenAdmin(KeptAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
+        return super().render_change_form(request, context | {"never_changes": True}, *args, **kwargs)
+
 
 def is_offered(lookup: str, filters: Sequence[Any]) -> bool:
     """True for what a list's filters put into its address."""

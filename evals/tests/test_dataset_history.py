@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evals.management.demo import seed_people
-from evals.services import Change, save_edited
+from evals.services import Change, freeze_version, save_edited
 from evals.tests.desk import NOW, draft_row, make_dataset
 from evals.tests.rendered import fields_of_form, text_of
 
@@ -70,3 +70,10 @@ def test_who_does_not_see_datasets_does_not_see_their_history(client, dataset, d
     assert history_of(client, dataset).status_code == 200
     client.force_login(django_user_model.objects.create_user("recepcion", is_staff=True))
     assert history_of(client, dataset).status_code == 403
+
+
+def test_what_never_changes_offers_no_history(experta, dataset):
+    version = freeze_version(dataset=dataset, by=None)
+    offered = 'class="historylink"'
+    assert offered not in experta.get(reverse("admin:evals_datasetversion_change", args=[version.pk])).content.decode()
+    assert offered in experta.get(reverse("admin:evals_dataset_change", args=[dataset.pk])).content.decode()
