@@ -115,6 +115,10 @@ class Circuit:
         """Ends the incident of this model, if one is open."""
         _write(lambda: close_incident(Incident.Kind.MODEL, self.name, now=now))
 
+    def was_mended_since(self, moment: dt.datetime) -> bool:
+        """Whether an incident of this model has ended since then."""
+        return Incident.objects.filter(kind=Incident.Kind.MODEL, subject=self.name, closed_at__gt=moment).exists()
+
     def adopt_incident(self) -> None:
         """Begins as open if the database knows of an outage that may pass: an earlier process, with a memory of its own, saw it."""
         incident = open_incidents().filter(kind=Incident.Kind.MODEL, subject=self.name).first()

@@ -128,7 +128,7 @@ def bench_datasets(environment: dict[str, str]) -> None:
 
 def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
-    for module in ("bench.pages", "bench.metrics", "bench.health", "bench.imports"):
+    for module in ("bench.pages", "bench.metrics", "bench.health", "bench.imports", "bench.lists"):
         bench_pages(module)
     with desk([1000, 4000]) as environment:
         bench_scripted(environment)

@@ -16,19 +16,34 @@ from bookings.models import Booking
 
 # What makes a spreadsheet calculate: these signs, also full-width, where a cell begins. A program that splits at another sign
 # than the comma begins a cell in the middle of our text. https://owasp.org/www-community/attacks/CSV_Injection
-# An apostrophe that is there already counts as what would begin such a cell, so that `restore` finds the text again.
-LIVE = re.compile(r"(?:^|(?<=[;,|\t\r\n]))(?=['\s]*[=+\-@＝＋－＠])|^(?='*[\t\r\n])")
-NEUTRALISED = re.compile(r"(?:^|(?<=[;,|\t\r\n]))'(?=['\s]*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])")
+# Apostrophes that are there already count as what such a cell begins with, so that `restore` finds the text again.
+RUN = re.compile(r"(?<!['\s])['\s]*+(?=[=+\-@＝＋－＠])")  # from its first character only: a long run of blanks is read once
+BEGINS_WITH_BREAK = re.compile(r"'*+[\t\r\n]")
 
 
 def neutralise(text: str) -> str:
     """The text with an apostrophe wherever a cell that calculates would begin; every other text as it is."""
-    return LIVE.sub("'", text)
+    marked = RUN.sub(_mark, text)
+    return f"'{marked}" if BEGINS_WITH_BREAK.match(text) and not RUN.match(text) else marked
 
 
 def restore(text: str) -> str:
     """The text that `neutralise` was given."""
-    return NEUTRALISED.sub("", text)
+    if text.startswith("'") and BEGINS_WITH_BREAK.match(text, 1) and not RUN.match(text):
+        return RUN.sub(_unmark, text)[1:]
+    return RUN.sub(_unmark, text)
+
+
+def _mark(run: re.Match[str]) -> str:
+    return ("'" if _begins_cell(run) else "") + re.sub(r"([\t\r\n])", r"\1'", run[0])
+
+
+def _unmark(run: re.Match[str]) -> str:
+    return re.sub(r"([\t\r\n])'", r"\1", run[0].removeprefix("'") if _begins_cell(run) else run[0])
+
+
+def _begins_cell(run: re.Match[str]) -> bool:
+    return run.start() == 0 or run.string[run.start() - 1] in ";,|"
 
 
 class SafeCSV(CSV):

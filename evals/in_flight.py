@@ -17,7 +17,7 @@ from evals.values import CaseSpec, Outcome
 class Claimed:
     """A row in flight: claimed under `token`, with what asking it may cost at most reserved at `claimed_at`.
 
-    `is_probe`: it tries whether an outage is over. `asked_before`: an outage put it off.
+    `is_probe`: it tries whether an outage is over. `asked_before`: an outage put it off, at `put_off_at`.
     """
 
     result_id: int
@@ -29,6 +29,7 @@ class Claimed:
     claimed_at: datetime | None = None
     is_probe: bool = False
     asked_before: bool = False
+    put_off_at: datetime | None = None
 
     @property
     def calls(self) -> list[ModelCall]:

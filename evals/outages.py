@@ -36,7 +36,8 @@ class Watch:
     """A helper's eye on its model's circuit. For scripted answers there is none, and everything passes.
 
     A failure is in doubt until an answer comes, and it was the row's own, or the circuit opens, and the row waits for the end of
-    the outage. A row that waited before and fails again is an error: else one that always fails would hold its run for ever.
+    the outage. A row that waited before and fails again is an error: else one that always fails would hold its run for ever. As the
+    probe it is one only if the model has answered since it was put off: the outage that it waits for is another.
     """
 
     def __init__(self, provider: Model | None) -> None:
@@ -66,7 +67,7 @@ class Watch:
             return [*self.settle(), (row, answer)]
         self._circuit.note_failure(answer.cause, probe=row.is_probe, now=now)
         self._look_again_at = 0.0
-        if answer.cause not in PASSING_CAUSES or (row.asked_before and not row.is_probe):
+        if answer.cause not in PASSING_CAUSES or _is_its_own(row, self._circuit):
             return [(row, answer)]
         self.doubtful.append((row, answer))
         return self.settle() if self.is_paused() or len(self.doubtful) >= settings.BREAKER_FAILURES else []
@@ -89,6 +90,13 @@ class Watch:
         if self._circuit and time.monotonic() >= self._look_again_at:
             self._opening, self._look_again_at = self._circuit.find_opening(), time.monotonic() + LOOK_GOOD_FOR_S
         return self._opening
+
+
+def _is_its_own(row: Claimed, circuit: Circuit) -> bool:
+    """Whether a failure is the row's and not the model's: it failed before, and that outage is over."""
+    if not row.is_probe:
+        return row.asked_before
+    return row.put_off_at is not None and circuit.was_mended_since(row.put_off_at)
 
 
 class Patience:

@@ -140,6 +140,7 @@ class _Helper:
                 claim.at,
                 is_probe=admitted.probe,
                 asked_before=row.attempts is not None,
+                put_off_at=row.finished_at,
             )
 
     def _model_for(self, row: Result, claim: Claim) -> Model | None:

@@ -11,14 +11,10 @@ from evals.values import Outcome, storable_text
 
 
 def write_result(row: Claimed, answer: Outcome | Failure, *, now: datetime) -> bool:
-    """False when the lease was lost in the meantime. A postponed row is pending again, and keeps that it was asked before."""
+    """False when the lease was lost in the meantime. A postponed row is pending again, and keeps that it was asked before, and when."""
     facts = _answered(answer) if isinstance(answer, Outcome) else _postponed(answer) if answer.postponed else _failed(answer)
-    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": None if _is_open(facts) else now}
+    closed = {"lease_token": "", "lease_until": None, "reserved_micro_usd": 0, "finished_at": now}
     return bool(hold_result(row.result_id, row.token).update(**facts, **closed))
-
-
-def _is_open(facts: dict[str, Any]) -> bool:
-    return facts["status"] == Result.Status.PENDING
 
 
 def _postponed(failure: Failure) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from kombu.exceptions import OperationalError
 from assistant.llm import ModelError
 from evals.claims import interrupt_run
 from evals.models import Result, Run
+from evals.models.imports import forget_files
 from evals.outages import Patience
 from evals.runner import Surroundings, WrongHelper, work
 from evals.selectors import outage_of, runs_that_need_help
@@ -46,6 +47,12 @@ def sweep_runs() -> None:
     """Asks for help with every run that nobody is working on."""
     for run_id in runs_that_need_help(timezone.now()).values_list("pk", flat=True):
         help_run.delay(run_id)
+
+
+@shared_task
+def forget_imports() -> None:
+    """Deletes the files that were brought to import and never confirmed."""
+    forget_files(now=timezone.now())
 
 
 def queue_help(run_id: int) -> None:

@@ -261,6 +261,7 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "evals.tasks.sweep_runs", "schedule": float(_whole("EVALS_SWEEP_S", "60", low="1", high="3600"))},
+    "forget-imports": {"task": "evals.tasks.forget_imports", "schedule": 3600.0},
     "prune": {"task": "kallpa.tasks.prune", "schedule": 3600.0},
     "end-silent-alarms": {"task": "assistant.tasks.end_silent_alarms", "schedule": 3600.0},
     "prune-interactions": {"task": "assistant.tasks.prune_interactions", "schedule": 3600.0},

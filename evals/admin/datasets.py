@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
@@ -105,6 +106,8 @@ class DatasetAdmin(DatasetHistory):
             return forms.ChoiceField(label="Sistema evaluado", choices=[(name, name) for name in TARGETS], initial="booking-assistant")
         if db_field.name == "description":
             kwargs["widget"] = forms.Textarea({"rows": 3, "cols": 80})
+        if db_field.name in ("owner", "delegates"):
+            kwargs["queryset"] = User.objects.filter(is_staff=True)  # who signs does it here, and neighbours never come here
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

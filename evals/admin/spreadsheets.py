@@ -50,8 +50,10 @@ View = Callable[[admin.ModelAdmin, HttpRequest, Dataset], HttpResponse]
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="Archivo",
-        help_text="Una hoja .xlsx, un CSV o JSON Lines, de hasta 20 MB. Primero verás qué entra, qué cambia y qué se rechaza; "
-        "nada se guarda hasta que lo confirmes. Los casos que el archivo no trae se quedan como están.",
+        help_text=(
+            "Una hoja .xlsx, un CSV, JSON Lines o pruebas de promptfoo, de hasta 20 MB. Primero verás qué entra, qué cambia y qué se "
+            "rechaza; nada se guarda hasta que lo confirmes. Los casos que el archivo no trae se quedan como están."
+        ),
     )
 
     def clean_file(self) -> UploadedFile:

@@ -26,6 +26,12 @@ from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, may_sign, 
 SHOWN_LEVELS = ("falta", "atención")
 
 
+def say_health(signature: Signature) -> str:
+    """The health report that a signature keeps, in words; signatures of before keep none."""
+    shown = {"health": signature.health}
+    return render_to_string("admin/evals/datasetversion/health.html", shown) if signature.health else "—"
+
+
 class SigningForm(forms.Form):
     reason = forms.CharField(
         label="Motivo",
@@ -61,8 +67,7 @@ class DatasetVersionAdmin(FrozenAdmin):
 
     @admin.display(description="salud al firmar")
     def health_when_signed(self, version: DatasetVersion) -> str:
-        health = version.signature.health if hasattr(version, "signature") else None
-        return render_to_string("admin/evals/datasetversion/health.html", {"health": health}) if health else "—"
+        return say_health(version.signature) if hasattr(version, "signature") else "—"
 
     @admin.display(description="por firmar")
     def what_is_pending(self, version: DatasetVersion) -> str:
@@ -110,6 +115,12 @@ class SignatureAdmin(FrozenAdmin):
     list_display = ("version", "signed_by", "signed_at", "reason")
     list_select_related = ("version__dataset", "signed_by")
     list_filter = ("version__dataset",)
+    fields = ("version", "signed_by", "signed_at", "reason", "content_hash", "health_when_signed")
+    readonly_fields = fields
+
+    @admin.display(description="salud al firmar")
+    def health_when_signed(self, signature: Signature) -> str:
+        return say_health(signature)
 
 
 @admin.register(CaseRevision)

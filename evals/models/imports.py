@@ -1,9 +1,18 @@
 """Files that wait between their preview and their confirmation."""
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.db import models
 
 from evals.models.datasets import Dataset
+
+KEPT_FOR = timedelta(hours=1)
+
+
+def forget_files(*, now: datetime) -> None:
+    """Deletes the files that nobody confirmed in time."""
+    PendingImport.objects.filter(created_at__lt=now - KEPT_FOR).delete()
 
 
 class PendingImport(models.Model):

@@ -67,6 +67,7 @@ class RunReport:
     rows: tuple[ReportRow, ...] = ()
     changed_between_repetitions: tuple[str, ...] = ()
     rules: RulesFigures | None = None
+    version_hash: str = ""
     held_out: int = 0  # cases of the run that are held out
     openings: int = 0  # how often people had opened them when it began
     budget_reached: str = ""  # of a run that a budget stopped: "run" or "day"

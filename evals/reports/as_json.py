@@ -13,6 +13,7 @@ FACTS = (
     "run_id",
     "dataset",
     "version",
+    "version_hash",
     "signed",
     "target",
     "model_kind",

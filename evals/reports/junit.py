@@ -35,6 +35,7 @@ def _properties(report: RunReport) -> dict[str, str]:
         "veredicto": say_verdict(report),
         "corrida": str(report.run_id),
         "version": str(report.version),
+        "huella": report.version_hash,
         "modelo": report.model_name,
         "prompt": f"{report.prompt_variant} {report.prompt_hash}",
         "commit": report.commit,

@@ -85,8 +85,10 @@ def say_facts(report: RunReport) -> list[str]:
     commit = f" · commit {sha[:12]}{' con cambios sin guardar' if state else ''}" if sha else ""
     errors = "1 error" if report.errors == 1 else f"{report.errors} errores"
     status = STATUS_WORDS.get(report.status, report.status) + BUDGET_WORDS.get(report.budget_reached, "")
+    version = f"{report.dataset} v{report.version} ({'firmada' if report.signed else 'sin firmar'})"
+    seal = f" · huella {report.version_hash[:10]}" if report.version_hash else ""
     return [
-        f"Corrida {report.run_id} · {report.dataset} v{report.version} ({'firmada' if report.signed else 'sin firmar'}) · {report.target}",
+        f"Corrida {report.run_id} · {version}{seal} · {report.target}",
         "Ningún modelo: solo reglas" if is_rules else f"Modelo {model} · temperatura {report.temperature:g}",
         f"{words} {report.prompt_hash[:10]} · {PURPOSE_WORDS.get(report.purpose, report.purpose)} · {times}{commit}",
         f"Resultados: {report.measured} de {report.expected} medidos, {errors} · {status}",

@@ -40,6 +40,7 @@ def report_without_rows(run: Run) -> RunReport:
         run_id=run.pk,
         dataset=run.version.dataset.slug,
         version=run.version.number,
+        version_hash=run.version.content_hash,
         signed=hasattr(run.version, "signature"),
         target=run.target,
         model_kind=run.model_kind,  # type: ignore[arg-type]

@@ -1,17 +1,16 @@
 """Writes of a file that was previewed: kept for its owner, then imported as it was shown, or not at all."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from evals.models import Dataset, PendingImport
+from evals.models.imports import KEPT_FOR, forget_files
 from evals.selectors.imports import preview_import
 from evals.services.changes import Change, demand_reason
 from evals.services.datasets import ImportSummary, import_rows
-
-LIFETIME = timedelta(hours=1)
 
 
 class ImportExpired(Exception):  # noqa: N818 -- an answer of the domain, not a fault
@@ -31,7 +30,7 @@ class PreviewChanged(Exception):  # noqa: N818 -- an answer of the domain, not a
 @transaction.atomic
 def keep_file(*, dataset: Dataset, content: bytes, name: str, by: User, now: datetime) -> PendingImport:
     """Keeps a file until its owner confirms it; what is an hour old, and their earlier file for this dataset, go."""
-    PendingImport.objects.filter(created_at__lt=now - LIFETIME).delete()
+    forget_files(now=now)
     PendingImport.objects.filter(dataset=dataset, brought_by=by).delete()
     return PendingImport.objects.create(
         dataset=dataset, brought_by=by, file_name=name[:200], content=content, content_hash=_hash_of(content), created_at=now
@@ -40,7 +39,7 @@ def keep_file(*, dataset: Dataset, content: bytes, name: str, by: User, now: dat
 
 def find_kept(*, pk: int, dataset: Dataset, by: User, now: datetime) -> PendingImport:
     """The file of this person for this dataset. Raises ImportExpired."""
-    kept = PendingImport.objects.filter(pk=pk, dataset=dataset, brought_by=by, created_at__gte=now - LIFETIME).first()
+    kept = PendingImport.objects.filter(pk=pk, dataset=dataset, brought_by=by, created_at__gte=now - KEPT_FOR).first()
     if kept is None or _hash_of(kept.content) != kept.content_hash:
         raise ImportExpired
     return kept

@@ -10,9 +10,11 @@ from django.utils import timezone
 from evals.datasets.comparison import compare_states, load_changes, say_counts
 from evals.management.demo import seed_people
 from evals.models import Case, Dataset, DatasetVersion, Signature
+from evals.reports import text
+from evals.selectors import report_of
 from evals.services import Change, freeze_version, retire_case, save_case, sign_version
 from evals.tests.commands import run_command
-from evals.tests.desk import draft_row, let_read_held_out, make_dataset, make_version, open_cases
+from evals.tests.desk import draft_row, finished_run, let_read_held_out, make_dataset, make_version, open_cases
 from evals.tests.rendered import fields_of_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -173,13 +175,15 @@ def test_a_delegate_sees_what_she_signs_and_the_page_keeps_it(experta: Client, d
     kept = words_on(experta, f"{url}change/")
     assert WHY in kept
     assert "Tamaño: falta" in kept
+    signature = words_on(experta, f"/admin/evals/signature/{Signature.objects.get(version=version).pk}/change/")
+    assert "Tamaño: falta" in signature
+    assert "{" not in signature
 
 
 def test_a_run_names_its_version_and_hash_and_no_release_rests_on_an_unsigned_one(dataset: Dataset) -> None:
-    from evals.tests.desk import finished_run
-
     sha = "abcdef1"
     unsigned = finished_run(freeze_version(dataset=dataset, by=None), purpose="release", commit=sha)
+    assert f"examen v2 (sin firmar) · huella {unsigned.version.content_hash[:10]}" in text.render(report_of(unsigned))
     assert unsigned.version.content_hash in run_command("audit_trail", "--run", str(unsigned.pk)).out
     refused = run_command("eval_gate", "examen", "--commit", sha)
     assert refused.code == 3

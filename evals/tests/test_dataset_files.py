@@ -66,7 +66,7 @@ def test_a_bad_cell_is_told_by_row_and_column_and_leaves_with_1(tmp_path: Path) 
     make_dataset([draft_row("uno")])
     done = run_command("dataset_import", "examen", write(tmp_path, b"clave,hora de inicio\nuno,tarde\n"))
     assert done.code == 1
-    assert "fila 2 · B «hora de inicio»: 'tarde' no es una hora. Escríbela de 0 a 23, como 19 o 19:30." in done.err
+    assert "fila 2 · B «hora de inicio»: 'tarde' no es una hora. Escríbela de 0 a 23, como 19." in done.err
 
 
 def test_the_format_is_the_one_asked_for_or_the_one_of_the_name(tmp_path: Path) -> None:

@@ -332,3 +332,11 @@ def test_two_thousand_rows_import_in_few_queries(dataset):
     with CaptureQueriesContext(connection) as captured:
         assert load(dataset, *rows) == (0, 0, 2_000)
     assert len(captured) <= 6
+
+
+def test_the_page_offers_no_neighbour_as_owner_or_delegate(dataset, owner, admin_client):
+    User.objects.create_user("vecina")
+    User.objects.filter(pk=owner.pk).update(is_staff=True)
+    form = admin_client.get(f"/admin/evals/dataset/{dataset.pk}/change/").context["adminform"].form
+    for name in ("owner", "delegates"):
+        assert sorted(str(user) for user in form.fields[name].queryset) == ["admin", "experta"]

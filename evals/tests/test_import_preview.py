@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evals.datasets.spreadsheet import write_csv, write_xlsx
@@ -15,6 +17,7 @@ from evals.management.demo import EXPERTS, SEEDS, seed_people
 from evals.models import Case, Dataset, PendingImport, Recording
 from evals.selectors import preview_import
 from evals.services import Change, ReasonMissing, confirm_import, keep_file, open_held_out
+from evals.tasks import forget_imports
 from evals.tests.awkward_files import FILES, make_csv
 from evals.tests.desk import draft_row, make_dataset, make_version
 from evals.tests.rendered import fields_of_form, text_of
@@ -144,6 +147,15 @@ def test_a_kept_file_is_for_who_brought_it_and_for_an_hour(expert: Client, admin
     assert PendingImport.objects.count() == 1
 
 
+def test_a_file_that_nobody_confirms_is_deleted_after_an_hour(expert: Client) -> None:
+    upload(expert, empty_dataset(), write_csv([row("uno")], held_out=0))
+    forget_imports()
+    assert PendingImport.objects.exists()
+    PendingImport.objects.update(created_at=timezone.now() - timedelta(minutes=61))
+    forget_imports()
+    assert not PendingImport.objects.exists()
+
+
 def test_a_file_that_changed_on_the_way_is_not_imported(expert: Client) -> None:
     dataset = empty_dataset()
     page = upload(expert, dataset, write_csv([row("uno")], held_out=0))
@@ -196,6 +208,18 @@ def test_a_service_call_without_a_reason_is_refused() -> None:
     kept = keep_file(dataset=dataset, content=write_csv([row("uno")], held_out=0), name="a", by=by, now=now)
     with pytest.raises(ReasonMissing):
         confirm_import(kept=kept, seen="", change=Change(by, now), approved=True, sees_held_out=True)
+
+
+def test_a_preview_and_an_import_take_as_many_queries_for_a_thousand_rows_as_for_twenty(expert: Client) -> None:
+    counted = []
+    for count in (20, 1_000):
+        dataset = make_dataset([row(f"caso-{number}") for number in range(count)], slug=f"grande-{count}")
+        content = write_csv([row(f"caso-{number}", notes="ojo") for number in range(count)], held_out=0)
+        with CaptureQueriesContext(connection) as queries:
+            page = upload(expert, dataset, content)
+        counted.append(len(queries))
+        assert f"{count:,} cambian" in text_of(page)
+    assert counted[0] == counted[1] <= 30
 
 
 # --- A sheet with few columns -----------------------------------------------------------------------------------------------

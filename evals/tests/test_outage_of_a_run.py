@@ -152,11 +152,37 @@ def test_two_helpers_send_one_probe(answer: Provider, provider: LoopbackProvider
     assert len(provider.calls) == began + 1
 
 
-def test_a_row_that_always_fails_does_not_hold_the_run_for_ever(answer: Provider, provider: LoopbackProvider, clock: SteppingClock) -> None:
-    answer.poison = frozenset(f"pedido {number:03}." for number in range(10, 16))
+@pytest.mark.parametrize("count", [5, 6, 12])  # so many open the circuit twice; of 12 some are left to be the probe, whoever is quick
+def test_rows_that_always_fail_do_not_hold_the_run_for_ever(
+    answer: Provider, provider: LoopbackProvider, clock: SteppingClock, count: int
+) -> None:
+    answer.poison = frozenset(f"pedido {number:03}." for number in range(10, 10 + count))
     run = help_until_closed(start(30, concurrency=1), clock)
-    assert statuses(run) == {"done": 24, "error": 6}
+    assert statuses(run) == {"done": 30 - count, "error": count}
     assert set(run.results.filter(status="error").values_list("error_cause", flat=True)) == {"server-error"}
+
+
+def test_control_a_probe_that_is_put_off_whatever_was_answered_since_never_lets_the_run_close(
+    answer: Provider, provider: LoopbackProvider, clock: SteppingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.breaker.Circuit.was_mended_since", lambda circuit, moment: False)
+    answer.poison = frozenset(f"pedido {number:03}." for number in range(10, 22))
+    with pytest.raises(AssertionError, match="it never closed"):
+        help_until_closed(start(30, concurrency=1), clock)
+
+
+def test_in_one_long_outage_no_probe_is_burned_however_often_it_tries(
+    answer: Provider, provider: LoopbackProvider, clock: SteppingClock
+) -> None:
+    answer.dead = 10**6
+    run = help_with(start(10), clock)
+    for _ in range(25):  # each row more than once
+        clock.step(31)
+        help_with(run, clock)
+    assert statuses(run) == {"pending": 10}
+    assert len(provider.calls) >= 5 + 25
+    answer.dead = 0
+    assert statuses(help_until_closed(run, clock)) == {"done": 10}
 
 
 def test_a_few_failures_among_answers_pause_nothing(answer: Provider, provider: LoopbackProvider, clock: SteppingClock) -> None:

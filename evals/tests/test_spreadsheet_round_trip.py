@@ -132,3 +132,9 @@ def test_the_sheet_says_how_many_held_out_cases_stayed_at_home(kind: str) -> Non
     content = WRITERS[kind]([SMALL], held_out=3)
     assert any("3 casos reservados no salen" in text for text in texts_of(kind, content))
     assert rows_of(read_cases(content, name=f"a.{kind}")) == [SMALL]
+
+
+def test_a_text_of_a_hundred_thousand_breaks_is_neutralised_in_one_reading() -> None:
+    """Were each break to look ahead to the end, this would take minutes."""
+    for text in ("\n" * 100_000, "\n" * 100_000 + "=1", "," * 100_000 + "=1"):
+        assert restore(neutralise(text)) == text

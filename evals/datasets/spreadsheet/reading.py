@@ -84,6 +84,7 @@ def read_table(table: Table, existing: Existing) -> FileRead:
     problems += reader.problems
     if not problems and not reader.rows:
         problems.append(Problem(0, "", "El archivo no tiene ningún caso: solo la fila de ejemplo. Escribe los tuyos debajo."))
+    problems.sort(key=lambda problem: problem.line)
     return FileRead(reader.rows, problems, [*table.notes, *header.notes, *reader.say_counts()])
 
 

@@ -88,7 +88,10 @@ def _clock_of_fraction(value: float) -> time:
 
 def read_hour(value: Value) -> int:
     """An hour on the dot, 0 to 23."""
-    clock = read_clock(value)
+    try:
+        clock = read_clock(value)
+    except CellError:
+        raise CellError(f"{_shown(value)} no es una hora. Escríbela de 0 a 23, como 19.") from None
     if clock.minute or clock.second:
         raise CellError(f"{clock:%H:%M} no es una hora en punto. Escríbela de 0 a 23, como 19.")
     return clock.hour

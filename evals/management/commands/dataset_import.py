@@ -20,10 +20,10 @@ from evals.targets import TARGETS
 
 class Command(BaseCommand):
     help = (
-        "Importa casos a un dataset desde Excel (.xlsx), CSV o JSON Lines. Una sola fila mala y no se importa nada: dice cada problema con "
-        "su fila y su columna, y sale con 1. Con --dry-run solo dice qué haría. Los casos que el archivo no trae se quedan como están. "
-        "Cambiar casos de una versión firmada pide --reason. Con --as queda escrito quién lo trajo, y lo correcto cuenta como escrito por "
-        "esa persona. Sale con 2 si el uso es incorrecto."
+        "Importa casos a un dataset desde Excel (.xlsx), CSV, JSON Lines o pruebas de promptfoo. Una sola fila mala y no se importa nada: "
+        "dice cada problema con su fila y su columna, y sale con 1. Con --dry-run solo dice qué haría. Los casos que el archivo no trae se "
+        "quedan como están. Cambiar casos de una versión firmada pide --reason. Con --as queda escrito quién lo trajo, y lo correcto "
+        "cuenta como escrito por esa persona. Sale con 2 si el uso es incorrecto."
     )
     requires_system_checks: list[str] = []
 
