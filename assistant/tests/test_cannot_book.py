@@ -29,7 +29,8 @@ GRANTS = f"""
     GRANT USAGE ON SCHEMA public TO {ROLE};
     GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ROLE};
     GRANT INSERT, UPDATE, DELETE ON assistant_interaction, assistant_userreport, django_session TO {ROLE};
-    GRANT USAGE ON assistant_interaction_id_seq, assistant_userreport_id_seq TO {ROLE};
+    GRANT INSERT ON assistant_modelcall TO {ROLE};
+    GRANT USAGE ON assistant_interaction_id_seq, assistant_userreport_id_seq, assistant_modelcall_id_seq TO {ROLE};
 """
 
 
