@@ -74,9 +74,10 @@ def test_a_stopped_run_keeps_what_it_asked_and_goes_on_later(desk: Site, tmp_pat
     with slow_after(desk, calls=7) as (provider, answer_the_rest):
         process = desk.start(*RUN)
         wait_until(lambda: len(provider.calls) == 7 + 4)  # four at once, and none of them is answered
-        os.kill(process.pid, sent)
         run = newest_run(desk)
-        wait_until(lambda: statuses(desk, run).get("pending") == CASES - 11)  # what has not begun is given back
+        wait_until(lambda: (statuses(desk, run).get("done"), statuses(desk, run)["claimed"] > 4) == (7, True))
+        os.kill(process.pid, sent)
+        wait_until(lambda: statuses(desk, run) == {"done": 7, "claimed": 4, "pending": CASES - 11})  # what has not begun is given back
         answer_the_rest()
         assert process.wait(timeout=60) == 130
         assert run_status(desk, run) == "interrupted"
