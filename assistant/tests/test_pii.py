@@ -16,6 +16,7 @@ from assistant.pii_text import Span
 from assistant.tests.test_pii_set import KINDS, PARTS, Sentence, place_in_order, span_texts
 
 MEMBERS = ["Rosa Quispe Huamán", "María de la Cruz Quispe", "Luis Alberto Choque Mamani", "Óscar Núñez Pari", "Ana Rojas Rojas"]
+STEEP = 8  # between the growth of a straight line and that of a square
 LARGE_CLUB = [*MEMBERS, *(f"{first} Quispe {second}" for first in map(chr, range(97, 122)) for second in map(str.upper, "abcdefghij"))]
 LEAST = 0.97
 MENDED_WITH = ("dev", "final", "fresh", "fresh2", "fresh3")  # the parts the masker was written or mended with
@@ -389,19 +390,25 @@ def test_masked_sentences_stay_as_they_are(part: str) -> None:
         assert mask(once, known_names=names).text == once, sentence["id"]
 
 
+def grow(work: Callable[[str], object], make: Callable[[int], str]) -> float:
+    """How many times the processor time of a text a text four times as long takes: 4 when each sign costs the same, 16 when all others too.
+
+    The two take turns and the best of five counts, so that a slow or busy machine changes neither; below 1 ms the clock tells nothing.
+    """
+    short, long = make(1_500), make(6_000)
+    shorter, longer = zip(*((measure_ms(work, short), measure_ms(work, long)) for _ in range(5)), strict=True)
+    return min(longer) / max(min(shorter), 1.0)
+
+
 def measure_ms(work: Callable[[str], object], text: str) -> float:
-    """Milliseconds of processor time, the best of three."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        work(text)
-        times.append((time.process_time() - start) * 1_000)
-    return min(times)
+    start = time.process_time()
+    work(text)
+    return (time.process_time() - start) * 1_000
 
 
-def fill(shard: str) -> str:
-    """10,000 signs of it."""
-    return (shard * 10_000)[:10_000]
+def fill(shard: str, end: str = "") -> Callable[[int], str]:
+    """As many signs of it as asked for, with `end` as the last ones."""
+    return lambda signs: (shard * signs)[: signs - len(end)] + end
 
 
 def mask_for_a_large_club(text: str) -> object:
@@ -417,20 +424,20 @@ REST = "a|a@|a@1.|a.|a@b.|@ |a punto |a arroba |quispe |rosa quispe |quispe, |de
 
 
 @pytest.mark.parametrize("shard", [*WORDS.split("|"), *LISTS.split("|"), *PAPERS.split("|"), *REST.split("|")])
-def test_hostile_text_of_10_000_signs_takes_under_100_ms(shard: str) -> None:
-    assert measure_ms(mask_for_a_large_club, fill(shard)) < 100
+def test_the_time_of_hostile_text_grows_with_its_length_alone(shard: str) -> None:
+    assert grow(mask_for_a_large_club, fill(shard)) < STEEP
 
 
 @pytest.mark.parametrize(("shard", "end"), [("a", " @b.pe"), ("a", "@b.pe"), ("1.", "@1.1"), ("a", "12345678"), ("dni ", "12345678")])
-def test_a_long_run_up_to_a_match_takes_under_100_ms(shard: str, end: str) -> None:
-    assert measure_ms(mask_for_a_large_club, fill(shard)[: -len(end)] + end) < 100
+def test_the_time_of_a_long_run_up_to_a_match_grows_with_its_length_alone(shard: str, end: str) -> None:
+    assert grow(mask_for_a_large_club, fill(shard, end)) < STEEP
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(shards=st.lists(st.sampled_from(SHARDS), min_size=1, max_size=4))
-def test_any_repetition_of_10_000_signs_takes_under_100_ms(shards: list[str]) -> None:
-    assert measure_ms(mask_for_a_large_club, fill(" ".join([*shards, ""]))) < 100
+def test_the_time_of_any_repetition_grows_with_its_length_alone(shards: list[str]) -> None:
+    assert grow(mask_for_a_large_club, fill(" ".join([*shards, ""]))) < STEEP
 
 
-def test_the_clock_sees_a_pattern_that_goes_back() -> None:
-    assert measure_ms(re.compile(r"(?:\w|[.+-])+@").search, fill("a")) > 100
+def test_the_measure_sees_a_pattern_that_goes_back() -> None:
+    assert grow(re.compile(r"(?:\w|[.+-])+@").search, fill("a")) > STEEP
