@@ -15,7 +15,7 @@ from evals.admin.access import ReadOnlyInline
 from evals.admin.recordings import MARK_OF, MARKS, WORD_OF
 from evals.admin.words import MARK_WORDS, say_recording
 from evals.models import Case, Recording
-from evals.services import Change, correct_recording
+from evals.services import Change, ReasonMissing, correct_recording, demand_reason
 
 
 def may_correct(request: HttpRequest) -> bool:
@@ -67,13 +67,19 @@ class InPlaceForm(forms.ModelForm):
         if self.errors:
             return cleaned
         corrects, why = MARK_OF[cleaned["mark"]] != self.instance.invalid, cleaned["why"].strip()
-        if corrects and not why:
-            self.add_error("why", "Escribe en una frase por qué se corrige.")
+        if corrects:
+            self._demand_reason(why)
         if corrects and hasattr(self.instance, "superseded_by"):
             self.add_error(None, "Otra persona ya corrigió esta grabación. Abre la página otra vez para ver la vigente.")
         if why and not corrects:
             self.add_error("why", "No cambiaste la marca: no hay nada que corregir.")
         return cleaned
+
+    def _demand_reason(self, why: str) -> None:
+        try:
+            demand_reason(why, "Corregir la marca necesita un motivo")
+        except ReasonMissing as error:
+            self.add_error("why", str(error))
 
 
 class InPlaceFormSet(forms.BaseInlineFormSet):

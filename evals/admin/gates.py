@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from evals.admin.access import KeptAdmin, WithReason, change_by
 from evals.metrics import METRICS
 from evals.models import GatePolicy, ProductThreshold
-from evals.services import remove_threshold, save_edited
+from evals.services import ReasonMissing, demand_reason, remove_threshold, save_edited
 
 METRIC_CHOICES = [*((metric.name, metric.label) for metric in METRICS.values()), ("latency_p95_ms", "Latencia p95 (ms)")]
 
@@ -21,6 +21,14 @@ class ThresholdForm(forms.ModelForm):
         model = ProductThreshold
         fields = ("metric", "op", "value", "justification")
         widgets = {"justification": forms.Textarea({"rows": 3, "cols": 80})}
+
+    def clean_justification(self) -> str:
+        justification: str = self.cleaned_data["justification"]
+        try:
+            demand_reason(justification, "Un límite necesita su justificación")
+        except ReasonMissing as error:
+            raise forms.ValidationError(str(error)) from error
+        return justification
 
     def clean_value(self) -> float:
         """A share is written between 0 and 1."""

@@ -21,7 +21,7 @@ from evals.datasets.revisions import read_spec
 from evals.datasets.selection import latest_version, unsigned_changes
 from evals.models import CaseRevision, DatasetVersion, Signature
 from evals.selectors import health_report
-from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, may_sign, sign_version
+from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, VersionBroken, may_sign, sign_version
 
 SHOWN_LEVELS = ("falta", "atención")
 
@@ -91,7 +91,7 @@ class DatasetVersionAdmin(FrozenAdmin):
                 sign_version(version=version, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())  # type: ignore[arg-type]
                 self.message_user(request, f"Firmaste {version}.")
                 return HttpResponseRedirect(reverse("admin:evals_datasetversion_change", args=[pk]))
-            except (NotTheOwner, AlreadySigned, ReasonMissing) as error:
+            except (NotTheOwner, AlreadySigned, ReasonMissing, VersionBroken) as error:
                 form.add_error(None, str(error))
         return ask(self, request, form, about=version, verb="Firmar", lines=_what_is_signed(version))
 

@@ -17,7 +17,7 @@ from evals.services.cases import (
     revert_case,
     save_case,
 )
-from evals.services.changes import Change, ReasonMissing, remove_threshold, save_edited
+from evals.services.changes import Change, ReasonMissing, demand_reason, remove_threshold, save_edited
 from evals.services.datasets import (
     AlreadySigned,
     AlreadySuperseded,
@@ -25,6 +25,7 @@ from evals.services.datasets import (
     NothingToCorrect,
     NothingToFreeze,
     NotTheOwner,
+    VersionBroken,
     correct_recording,
     freeze_version,
     import_rows,
@@ -68,6 +69,7 @@ __all__ = [
     "PreviewChanged",
     "ReasonMissing",
     "RunConfig",
+    "VersionBroken",
     "WrongStep",
     "approve_case",
     "buy_answer",
@@ -75,6 +77,7 @@ __all__ = [
     "check_case_change",
     "confirm_import",
     "correct_recording",
+    "demand_reason",
     "find_kept",
     "freeze_version",
     "hold_out_share",

@@ -23,7 +23,7 @@ class ReasonMissing(Exception):  # noqa: N818 -- an answer of the domain, not a 
     """What is being written needs a reason that others can read later."""
 
     def __init__(self, why: str = "") -> None:
-        super().__init__(f"{why or 'Falta el motivo'}: escribe en una frase por qué.")
+        super().__init__(f"{why or 'Falta el motivo'}: escribe en una frase por qué, con {LEAST_REASON} letras o más.")
 
 
 def demand_reason(reason: str, why: str) -> None:

@@ -13,9 +13,10 @@ from evals.datasets.export import spec_of_recording
 from evals.datasets.revisions import BATCH, fields_of, revise_cases, version_hash
 from evals.datasets.rows import ParsedRow, RecordingSpec
 from evals.datasets.selection import in_signed_versions, latest_version
+from evals.datasets.verification import verify_version
 from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
 from evals.selectors import health_report
-from evals.services.changes import Change, ReasonMissing, demand_reason, words_of
+from evals.services.changes import Change, demand_reason, words_of
 from evals.services.held_out import HeldOutClosed
 
 WRITTEN_BY_IMPORT = [
@@ -52,6 +53,16 @@ class AlreadySigned(Exception):  # noqa: N818 -- an answer of the domain, not a 
 
     def __init__(self, version: DatasetVersion) -> None:
         super().__init__(f"La versión {version} ya está firmada; una firma no se cambia.")
+
+
+class VersionBroken(Exception):  # noqa: N818 -- an answer of the domain, not a fault
+    """What is stored of a version does not give its hashes: somebody went around the triggers."""
+
+    def __init__(self, version: DatasetVersion, faults: Sequence[str]) -> None:
+        super().__init__(
+            f"La versión {version} no se firma, porque lo guardado no da sus huellas: {faults[0]}. Alguien cambió filas congeladas: "
+            f"avisa a quien cuida la base de datos. «manage.py dataset_verify {version.dataset}» nombra cada fila que no coincide."
+        )
 
 
 class AlreadySuperseded(Exception):  # noqa: N818 -- an answer of the domain, not a fault
@@ -201,12 +212,13 @@ def may_sign(dataset: Dataset, person: User) -> bool:
 def sign_version(*, version: DatasetVersion, by: User, reason: str, now: datetime) -> Signature:
     """The word of the owner or a delegate that this version is the exam, with its health as it stands.
 
-    Raises NotTheOwner, ReasonMissing or AlreadySigned.
+    Its hashes are computed again first. Raises NotTheOwner, ReasonMissing, VersionBroken or AlreadySigned.
     """
     if not may_sign(version.dataset, by):
         raise NotTheOwner(version.dataset, by)
-    if not reason.strip():
-        raise ReasonMissing
+    demand_reason(reason, "Firmar una versión necesita un motivo")
+    if faults := verify_version(version):
+        raise VersionBroken(version, faults)
     signature = Signature(version=version, signed_by=by, signed_at=now, reason=reason.strip(), content_hash=version.content_hash)
     signature.health = health_report(version, now=now)
     try:
@@ -224,8 +236,7 @@ def correct_recording(
     *, recording: Recording, note: str, by: User | None, text: str | None = None, invalid: bool | EllipsisType | None = ...
 ) -> Recording:
     """A new recording that supersedes this one; what is not given stays. Raises AlreadySuperseded, NothingToCorrect, ReasonMissing."""
-    if not note.strip():
-        raise ReasonMissing
+    demand_reason(note, "Corregir una grabación necesita un motivo")
     new_text = recording.text if text is None else text
     mark = recording.invalid if isinstance(invalid, EllipsisType) else invalid
     if (new_text, mark) == (recording.text, recording.invalid):

@@ -378,7 +378,15 @@ def test_a_recording_is_corrected_from_its_case(experta):
     assert reverse("admin:evals_recording_correct", args=[current.pk]) in experta.get(url_of(case)).content.decode()
 
 
-@pytest.mark.parametrize("changes", [{"note": "igual"}, {"note": " ", "invalid": "yes"}, {"note": "x", "invalid": "quizás"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"note": "queda igual"},
+        {"note": " ", "invalid": "yes"},
+        {"note": "x", "invalid": "yes"},
+        {"note": "no debe pasar", "invalid": "quizás"},
+    ],
+)
 def test_a_correction_that_says_nothing_new_or_no_reason_is_refused(experta, changes):
     recording = Recording.objects.get(case=store(with_(SMALL, recordings=[{"text": "{}"}])))
     url = reverse("admin:evals_recording_correct", args=[recording.pk])
@@ -389,9 +397,9 @@ def test_a_correction_that_says_nothing_new_or_no_reason_is_refused(experta, cha
 
 def test_a_superseded_recording_is_not_corrected_again(experta):
     recording = Recording.objects.get(case=store(with_(SMALL, recordings=[{"text": "{}"}])))
-    correct_recording(recording=recording, invalid=True, note="x", by=None)
+    correct_recording(recording=recording, invalid=True, note="no debe pasar", by=None)
     url = reverse("admin:evals_recording_correct", args=[recording.pk])
-    assert "ya fue reemplazada" in text_of(experta.post(url, {"text": "{}", "invalid": "no", "note": "tarde"}))
+    assert "ya fue reemplazada" in text_of(experta.post(url, {"text": "{}", "invalid": "no", "note": "llego tarde"}))
 
 
 # --- Who may do what ----------------------------------------------------------------------------------------------------------

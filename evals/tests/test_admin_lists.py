@@ -319,7 +319,16 @@ def test_a_threshold_is_written_with_its_justification(admin_client, policy):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"justification": " \n"}, {"metric": "inventada"}, {"value": "95"}, {"value": "-0.1"}, {"value": "nan"}, {"op": "=="}, {"value": ""}],
+    [
+        {"justification": " \n"},
+        {"justification": "x"},
+        {"metric": "inventada"},
+        {"value": "95"},
+        {"value": "-0.1"},
+        {"value": "nan"},
+        {"op": "=="},
+        {"value": ""},
+    ],
 )
 def test_a_threshold_that_cannot_be_judged_is_refused(admin_client, policy, changes):
     assert post_threshold(admin_client, policy, **changes).status_code == 200

@@ -77,7 +77,7 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
     save_case(case=case, change=change())
     retire_case(case=Case.objects.get(key="mal"), change=change())
     import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("nueva")))[0], change=change())
-    correct_recording(recording=Recording.objects.filter(case=case).latest("pk"), invalid=True, note="copié mal", by=owner)
+    correct_recording(recording=Recording.objects.filter(case=case).latest("pk"), invalid=True, note="la copié mal", by=owner)
     dataset.policy.max_known_limitations = 5
     save_edited(row=dataset.policy, change=change())
     remove_threshold(threshold=dataset.policy.thresholds.get(), change=change())
@@ -89,7 +89,7 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
         "duena cambió casos (hora de inicio): bien. «El precio subió el lunes.»",
         "duena cambió casos (pasan a retirado): mal. «El precio subió el lunes.»",
         "duena creó casos, como aprobado: nueva. «El precio subió el lunes.»",
-        "duena corrigió una grabación (base): bien. «copié mal»",
+        "duena corrigió una grabación (base): bien. «la copié mal»",
         "duena cambió la política (limitaciones conocidas como máximo: 2 → 5). «El precio subió el lunes.»",
         "duena quitó un umbral (correct >= 0.0). «El precio subió el lunes.»",
         "congeló v2, 3 casos", "duena firmó v2. «segunda firma»",

@@ -291,7 +291,12 @@ def test_the_mark_of_a_recording_is_corrected_on_the_page_of_its_case(experta):
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"mark": "yes"}, "por qué"), ({"why": "porque sí"}, "nada que corregir"), ({"mark": "quizás", "why": "x"}, "válida")],
+    [
+        ({"mark": "yes"}, "por qué"),
+        ({"mark": "yes", "why": "x"}, "8 letras"),
+        ({"why": "porque sí"}, "nada que corregir"),
+        ({"mark": "quizás", "why": "x"}, "válida"),
+    ],
 )
 def test_a_correction_in_place_that_says_nothing_new_or_no_reason_is_refused_and_keeps_what_was_typed(experta, given, said):
     case = case_of()

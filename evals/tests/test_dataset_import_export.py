@@ -154,9 +154,9 @@ def test_the_shipped_datasets_come_out_as_they_are_in_the_repository(slug, tmp_p
 
 def test_a_corrected_recording_leaves_in_its_newest_form_and_place(dataset, write, tmp_path):
     run("dataset_import", "reservas", write(with_(SMALL, recordings=[{"text": "a"}, {"set": "mala", "text": "b"}])))
-    correct_recording(recording=Recording.objects.get(set_name="base"), text="c", note="copié mal", by=None)
+    correct_recording(recording=Recording.objects.get(set_name="base"), text="c", note="la copié mal", by=None)
     [row] = [json.loads(line) for line in exported(tmp_path, "reservas").splitlines()]
-    assert row["recordings"] == [{"text": "c", "note": "copié mal"}, {"set": "mala", "text": "b"}]
+    assert row["recordings"] == [{"text": "c", "note": "la copié mal"}, {"set": "mala", "text": "b"}]
 
 
 def test_held_out_and_unapproved_cases_stay_and_are_counted(dataset, write, tmp_path):
@@ -216,6 +216,7 @@ def test_freeze_and_sign_from_the_command_line(dataset, write):
         ({"version": 1, "as_user": "nadie", "reason": "x"}, 2),
         ({"version": 1, "as_user": "otro", "reason": "x"}, 1),
         ({"version": 1, "as_user": "experta", "reason": " "}, 1),
+        ({"version": 1, "as_user": "experta", "reason": "x"}, 1),
     ],
 )
 def test_signing_refuses_with_one_sentence(dataset, write, options, code):

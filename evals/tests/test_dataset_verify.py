@@ -1,11 +1,14 @@
 """Every hash is computed again; who changed a row behind the triggers is noticed, by the row."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 
-from evals.models import CaseRevision, DatasetVersion, Signature
+from evals.models import Case, CaseRevision, Dataset, DatasetVersion, Signature
+from evals.services import freeze_version
 from evals.tests.commands import run_command
 from evals.tests.desk import draft_row, make_version
+from evals.tests.rendered import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +62,24 @@ def test_a_hash_that_was_written_over_is_noticed(model, table):
     done = run_command("dataset_verify", "examen")
     assert done.code == 1
     assert "firma de examen v1" in done.out
+
+
+def test_a_version_that_does_not_verify_is_signed_neither_by_command_nor_on_its_page(client, version):
+    Case.objects.filter(key="uno").update(notes="otra")
+    unsigned = freeze_version(dataset=version.dataset, by=None)
+    without_trigger("evals_caserevision")
+    revision = unsigned.revisions.get(traits__key="uno")
+    CaseRevision.objects.filter(pk=revision.pk).update(content={**revision.content, "input": {"text": "palabra-cambiada"}})
+    done = run_command("dataset_sign", "examen", "--version", "2", "--as", "duena", "--reason", "la revisé entera")
+    assert done.code == 1
+    client.force_login(User.objects.create_superuser("jefa"))
+    Dataset.objects.update(owner=User.objects.get(username="jefa"))
+    page = client.post(f"/admin/evals/datasetversion/{unsigned.pk}/sign/", {"reason": "la revisé entera"})
+    assert page.status_code == 200
+    for told in (done.err, text_of(page)):
+        assert "La versión examen v2 no se firma" in told
+        assert "palabra-cambiada" not in told
+    assert not hasattr(DatasetVersion.objects.get(number=2), "signature")
 
 
 def test_all_datasets_are_verified_unless_one_is_named():

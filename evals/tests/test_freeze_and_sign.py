@@ -20,12 +20,14 @@ from evals.services import (
     NothingToFreeze,
     NotTheOwner,
     ReasonMissing,
+    VersionBroken,
     correct_recording,
     freeze_version,
     import_rows,
     sign_version,
 )
 from evals.tests.test_dataset_rows import FULL, SMALL, lines, with_
+from evals.tests.test_dataset_verify import without_trigger
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 9, 15, 0, tzinfo=UTC)
@@ -153,10 +155,10 @@ def test_nobody_else_signs(dataset):
     version = freeze_version(dataset=dataset, by=None)
     boss = User.objects.create_superuser("admin")
     with pytest.raises(NotTheOwner, match="experta"):
-        sign_version(version=version, by=boss, reason="urge", now=NOW)
+        sign_version(version=version, by=boss, reason="urge firmarla", now=NOW)
     Dataset.objects.update(owner=None)
     with pytest.raises(NotTheOwner, match="no tiene"):
-        sign_version(version=DatasetVersion.objects.get(), by=boss, reason="urge", now=NOW)
+        sign_version(version=DatasetVersion.objects.get(), by=boss, reason="urge firmarla", now=NOW)
     assert not Signature.objects.exists()
 
 
@@ -166,14 +168,14 @@ def test_a_delegate_signs_and_the_refusal_names_who_may(dataset, owner):
     dataset.delegates.add(delegate)
     version = freeze_version(dataset=dataset, by=None)
     with pytest.raises(NotTheOwner, match="firma su dueño, experta, o delegada"):
-        sign_version(version=version, by=other, reason="urge", now=NOW)
+        sign_version(version=version, by=other, reason="urge firmarla", now=NOW)
     assert sign_version(version=version, by=delegate, reason="la dueña viaja", now=NOW).signed_by == delegate
 
 
 def test_a_signature_keeps_the_health_of_its_version_as_it_stood(dataset, owner):
     load(dataset, *many(3))
     version = freeze_version(dataset=dataset, by=None)
-    sign_version(version=version, by=owner, reason="una", now=NOW)
+    sign_version(version=version, by=owner, reason="la primera", now=NOW)
     load(dataset, *[with_(SMALL, key=f"otro-{number}", blocking=True) for number in range(40)])
     health = Signature.objects.get().health
     assert health is not None
@@ -192,19 +194,48 @@ def test_who_may_sign_is_history(dataset, owner):
 def test_a_signature_needs_a_reason_and_happens_once(dataset, owner):
     load(dataset, SMALL)
     version = freeze_version(dataset=dataset, by=None)
-    with pytest.raises(ReasonMissing):
-        sign_version(version=version, by=owner, reason=" \n", now=NOW)
-    sign_version(version=version, by=owner, reason="una", now=NOW)
+    for reason in (" \n", "x", "  siete l "):
+        with pytest.raises(ReasonMissing, match=r"Firmar una versión necesita un motivo: .* 8 letras"):
+            sign_version(version=version, by=owner, reason=reason, now=NOW)
+    sign_version(version=version, by=owner, reason="la primera", now=NOW)
     with pytest.raises(AlreadySigned):
-        sign_version(version=version, by=owner, reason="dos", now=NOW)
-    assert Signature.objects.get().reason == "una"
+        sign_version(version=version, by=owner, reason="otra vez la misma", now=NOW)
+    assert Signature.objects.get().reason == "la primera"
+
+
+def _write_over_a_revision(version):
+    without_trigger("evals_caserevision")
+    revision = version.revisions.get()
+    CaseRevision.objects.filter(pk=revision.pk).update(content={**revision.content, "input": {"text": "otra cosa"}})
+    return f"revisión {revision.pk} "
+
+
+def _take_a_case_out(version):
+    version.revisions.through.objects.all().delete()
+    return "versión reservas v1"
+
+
+def _write_over_the_hash(version):
+    without_trigger("evals_datasetversion")
+    DatasetVersion.objects.update(content_hash="0" * 64)
+    return "versión reservas v1: la huella es 000000000000"
+
+
+@pytest.mark.parametrize("tamper", [_write_over_a_revision, _take_a_case_out, _write_over_the_hash])
+def test_a_version_whose_rows_do_not_give_its_hash_is_not_signed(dataset, owner, tamper):
+    load(dataset, SMALL)
+    row = tamper(freeze_version(dataset=dataset, by=None))
+    with pytest.raises(VersionBroken, match=f"no se firma.*{row}.*dataset_verify reservas") as refusal:
+        sign_version(version=DatasetVersion.objects.get(), by=owner, reason="la revisé entera", now=NOW)
+    assert "otra cosa" not in str(refusal.value)
+    assert not Signature.objects.exists()
 
 
 def test_the_latest_version_can_be_narrowed_to_signed_ones(dataset, owner):
     assert latest_version(dataset) is None
     load(dataset, SMALL)
     first = freeze_version(dataset=dataset, by=None)
-    sign_version(version=first, by=owner, reason="una", now=NOW)
+    sign_version(version=first, by=owner, reason="la primera", now=NOW)
     Case.objects.update(expected_date=date(2026, 3, 11))
     second = freeze_version(dataset=dataset, by=None)
     assert (latest_version(dataset), latest_version(dataset, signed=True), latest_version(dataset, signed=False)) == (second, first, second)
@@ -220,10 +251,10 @@ def recording(dataset):
 
 
 def test_a_correction_is_a_new_recording(recording, owner):
-    correction = correct_recording(recording=recording, text='{"action":"refuse"}', invalid=False, note="copié mal", by=owner)
+    correction = correct_recording(recording=recording, text='{"action":"refuse"}', invalid=False, note="la copié mal", by=owner)
     recording.refresh_from_db()
     assert (recording.text, recording.invalid) == ("{}", None)
-    assert (correction.supersedes, correction.created_by, correction.note) == (recording, owner, "copié mal")
+    assert (correction.supersedes, correction.created_by, correction.note) == (recording, owner, "la copié mal")
     assert (correction.text, correction.invalid, correction.origin) == ('{"action":"refuse"}', False, "hand")
     assert current_recording_ids(recording.case.dataset, set_name="base") == {recording.case_id: correction.pk}
 
@@ -234,17 +265,18 @@ def test_correcting_the_mark_alone_keeps_text_and_origin(recording, owner):
 
 
 def test_only_the_current_recording_is_corrected(recording, owner):
-    correct_recording(recording=recording, invalid=True, note="a", by=owner)
+    correct_recording(recording=recording, invalid=True, note="no debe pasar", by=owner)
     with pytest.raises(AlreadySuperseded):
-        correct_recording(recording=recording, invalid=False, note="b", by=owner)
+        correct_recording(recording=recording, invalid=False, note="sí puede pasar", by=owner)
     assert Recording.objects.count() == 2
 
 
 def test_a_correction_changes_something_and_says_why(recording, owner):
     with pytest.raises(NothingToCorrect):
-        correct_recording(recording=recording, text="{}", note="igual", by=owner)
-    with pytest.raises(ReasonMissing):
-        correct_recording(recording=recording, invalid=True, note=" ", by=owner)
+        correct_recording(recording=recording, text="{}", note="queda igual", by=owner)
+    for note in (" ", "x"):
+        with pytest.raises(ReasonMissing):
+            correct_recording(recording=recording, invalid=True, note=note, by=owner)
     assert Recording.objects.count() == 1
 
 

@@ -57,7 +57,7 @@ def facts():
     rows, _ = parse_rows(lines(with_(SMALL, recordings=[{"text": "{}"}])))
     import_rows(dataset=dataset, rows=rows, change=Change(None, NOW))
     version = freeze_version(dataset=dataset, by=None)
-    sign_version(version=version, by=owner, reason="una", now=NOW)
+    sign_version(version=version, by=owner, reason="la primera", now=NOW)
     Case.objects.update(notes="otra")
     HeldOutOpening.objects.create(case=Case.objects.get(), opened_by=owner, opened_at=NOW, reason="una")
     freeze_version(dataset=dataset, by=None)

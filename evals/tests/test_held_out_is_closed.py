@@ -75,7 +75,7 @@ def run() -> Run:
     case, owner = Case.objects.get(key="oculta"), User.objects.get(username="duena")
     case.notes = f"{CANARY}-otra"
     save_case(case=case, change=Change(None, timezone.now(), f"por el {CANARY}-motivo"))
-    sign_version(version=freeze_version(dataset=version.dataset, by=None), by=owner, reason="segunda", now=timezone.now())
+    sign_version(version=freeze_version(dataset=version.dataset, by=None), by=owner, reason="la segunda", now=timezone.now())
     return finished
 
 

@@ -7,11 +7,14 @@ from django.utils import timezone
 
 from evals.management.lookups import find_dataset, find_user, find_version
 from evals.releases import ExitCode
-from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, sign_version
+from evals.services import AlreadySigned, NotTheOwner, ReasonMissing, VersionBroken, sign_version
 
 
 class Command(BaseCommand):
-    help = "Firma una versión de un dataset. Solo firma su dueño, una vez y con un motivo; si no, sale con 1."
+    help = (
+        "Firma una versión de un dataset. Firma su dueño o un delegado, una vez, con un motivo, y solo si sus huellas coinciden; "
+        "si no, sale con 1."
+    )
     requires_system_checks: list[str] = []
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -29,6 +32,6 @@ class Command(BaseCommand):
         user = find_user(options["as_user"])
         try:
             signature = sign_version(version=version, by=user, reason=options["reason"], now=timezone.now())
-        except (NotTheOwner, ReasonMissing, AlreadySigned) as error:
+        except (NotTheOwner, AlreadySigned, ReasonMissing, VersionBroken) as error:
             raise CommandError(str(error), returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{signature}, huella {signature.content_hash[:12]}.")
