@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, AboutCase, ask_to_open, may_read_held_out, opened_cases
 from evals.admin.asking import ask
-from evals.admin.words import MARK_WORDS
+from evals.admin.words import MARK_WORDS, say_recording
 from evals.datasets.lines import one_break
 from evals.models import Recording
 from evals.services import AlreadySuperseded, NothingToCorrect, ReasonMissing, correct_recording
@@ -54,7 +54,7 @@ class RecordingAdmin(AboutCase):
     list_select_related = ("case", "created_by", "superseded_by")
     list_per_page = 50
     search_fields = ("case__key", "text", "note")
-    fields = ("case", "set_name", "text", "mark", "where_from", "note", "supersedes", "created_by", "created_at", "in_force")
+    fields = ("case", "set_name", "says", "text", "mark", "where_from", "note", "supersedes", "created_by", "created_at", "in_force")
     readonly_fields = fields
     change_form_template = "admin/evals/recording/change_form.html"
     show_facets = admin.ShowFacets.NEVER
@@ -77,15 +77,19 @@ class RecordingAdmin(AboutCase):
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """One column depends on who is looking."""
 
-        @admin.display(description="salida del modelo")
-        def start_of_text(recording: Recording) -> str:
-            return HELD_OUT if self.is_closed(request, recording) else Truncator(recording.text).chars(90)
+        @admin.display(description="se lee como")
+        def says(recording: Recording) -> str:
+            return HELD_OUT if self.is_closed(request, recording) else Truncator(say_recording(recording)).chars(90)
 
-        return (*self.list_display[:2], start_of_text, *self.list_display[2:])
+        return (*self.list_display[:2], says, *self.list_display[2:])
 
     def get_urls(self) -> list[URLPattern]:
         correct = path("<int:pk>/correct/", self.admin_site.admin_view(self.correct), name="evals_recording_correct")
         return [correct, *super().get_urls()]
+
+    @admin.display(description="se lee como")
+    def says(self, recording: Recording) -> str:
+        return say_recording(recording)
 
     @admin.display(description="inválida", ordering="invalid")
     def mark(self, recording: Recording) -> str:

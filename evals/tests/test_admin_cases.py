@@ -96,7 +96,8 @@ def test_an_expert_corrects_an_expected_hour_and_nothing_else_changes(experta, d
 
 def test_no_page_of_an_expert_shows_json(experta):
     case = store(FULL | {"held_out": False})
-    for url in (url_of(case), reverse("admin:evals_case_add"), reverse("admin:evals_case_changelist")):
+    lists = [reverse(f"admin:evals_{name}_changelist") for name in ("case", "recording", "result")]
+    for url in (url_of(case), reverse("admin:evals_case_add"), *lists):
         page = experta.get(url)
         seen = text_of(page) + " ".join(fields_of_form(page, "case_form").values())
         assert not [mark for mark in ('{"', "{'", "[{", "[]", "{}") if mark in seen], url
@@ -298,9 +299,8 @@ def test_control_without_what_was_seen_the_second_editor_would_wipe_the_first(ex
 
 @pytest.fixture
 def secret():
-    return store(
-        with_(FULL, key="oculto", input={"text": "una frase muy secreta"}, recordings=[{"text": "salida secreta"}], notes="nota secreta")
-    )
+    asked = {"text": '{"action": "clarify", "question": "¿La secreta?"}'}
+    return store(with_(FULL, key="oculto", input={"text": "una frase muy secreta"}, recordings=[asked], notes="nota secreta"))
 
 
 PAGES = [
