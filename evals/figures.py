@@ -22,6 +22,11 @@ def say_points(change: float) -> str:
     return f"{digits} punto" if digits in {"+1", "−1"} else f"{digits} puntos"
 
 
+def say_count(count: int, one: str, many: str) -> str:
+    """`1 versión`, `1,234 versiones`."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def say_number(value: float) -> str:
     """`1,234` or `1,234.50`."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

@@ -16,6 +16,8 @@ OUTCOME_WORDS = {
     "rejected": "salida rechazada",
     "left": "nada: se deja al modelo",
 }
+YES_NO = {True: "sí", False: "no"}
+MARK_WORDS = {True: "sí", False: "no", None: "sin marcar"}
 
 
 class BookingFacts(Protocol):

@@ -13,9 +13,10 @@ from django.template.loader import render_to_string
 
 from evals.admin.access import ReadOnlyInline
 from evals.admin.recordings import MARK_OF, MARKS, WORD_OF
-from evals.admin.words import MARK_WORDS, say_recording
+from evals.admin.words import say_recording
 from evals.models import Case, Recording
 from evals.services import Change, ReasonMissing, correct_recording, demand_reason
+from evals.words import MARK_WORDS
 
 
 def may_correct(request: HttpRequest) -> bool:

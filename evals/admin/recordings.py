@@ -13,10 +13,11 @@ from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, AboutCase, ask_to_open, may_read_held_out, opened_cases
 from evals.admin.asking import ask
-from evals.admin.words import MARK_WORDS, say_recording
+from evals.admin.words import say_recording
 from evals.datasets.lines import one_break
 from evals.models import Recording
 from evals.services import AlreadySuperseded, NothingToCorrect, ReasonMissing, correct_recording
+from evals.words import MARK_WORDS
 
 MARKS = [("", "sin marcar: decide el oráculo"), ("yes", "sí: nunca debe llegar a ser un borrador"), ("no", "no: es una salida legítima")]
 MARK_OF = {"": None, "yes": True, "no": False}

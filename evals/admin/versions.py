@@ -42,10 +42,13 @@ class SigningForm(forms.Form):
 
 @admin.register(DatasetVersion)
 class DatasetVersionAdmin(FrozenAdmin):
-    list_display = ("__str__", "size", "created_at", "signed", "short_hash")
+    list_display = ("__str__", "size", "created_at", "frozen_by", "signed", "short_hash")
     list_filter = ("dataset",)
-    list_select_related = ("dataset", "signature__signed_by")
-    fields = ("dataset", "number", "size", "created_at", "content_hash", "signed", "why_signed", "health_when_signed", "what_is_pending")
+    list_select_related = ("dataset", "created_by", "signature__signed_by")
+    fields = (
+        "dataset", "number", "size", "created_at", "frozen_by", "content_hash", "signed", "why_signed", "health_when_signed",
+        "what_is_pending",
+    )  # fmt: skip
     readonly_fields = fields
     change_form_template = "admin/evals/datasetversion/change_form.html"
 
@@ -56,6 +59,10 @@ class DatasetVersionAdmin(FrozenAdmin):
     @admin.display(description="huella")
     def short_hash(self, version: DatasetVersion) -> str:
         return version.content_hash[:12]
+
+    @admin.display(description="congelada por")
+    def frozen_by(self, version: DatasetVersion) -> str:
+        return str(version.created_by or "no quedó escrito")
 
     @admin.display(description="firma")
     def signed(self, version: DatasetVersion) -> str:

@@ -13,8 +13,6 @@ from evals.models import Case, DatasetVersion, Recording, Result
 from evals.values import CaseSpec, Outcome
 from evals.words import OUTCOME_WORDS, say_draft, say_expected, say_outcome
 
-MARK_WORDS = {True: "sí", False: "no", None: "sin marcar"}
-
 
 def say_answer(result: Result) -> str:
     """What came out of a result, or why nothing did."""

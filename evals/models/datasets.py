@@ -172,6 +172,9 @@ class DatasetVersion(models.Model):
     revisions = models.ManyToManyField(CaseRevision, related_name="versions", verbose_name="revisiones")
     content_hash = models.CharField("huella", max_length=64)
     size = models.PositiveIntegerField("casos")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name="congelada por"
+    )
     created_at = models.DateTimeField("creada", auto_now_add=True)
 
     class Meta:

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from django.utils.timezone import localtime
 
+from evals.figures import say_count
 from evals.reports import RunReport, as_json
 from evals.reports.figures import metric_lines, say_correct
 from evals.reports.wording import KIND_WORDS, PURPOSE_WORDS, clean, say_facts, say_held_out, say_verdict, verdict_reasons
 from evals.values import Policy
 
 KEYS_SHOWN = 8
+OP_WORDS = {"max-drop": "no cae más que"}
 
 
 class Seal(NamedTuple):
@@ -64,6 +66,7 @@ class Trail:
     held_out: int
     openings: int
     frozen_at: datetime
+    frozen_by: str
     broken: tuple[str, ...]
     seal: Seal | None
     since: datetime
@@ -74,6 +77,7 @@ class Trail:
     run_at: datetime | None = None
     server: str = ""
     policy_by: str = ""
+    policy_now: Policy | None = None
     gradings: int = 0
 
 
@@ -90,9 +94,13 @@ def sections_of(trail: Trail) -> list[Section]:
     return [
         Section("El examen", list(_say_exam(trail))),
         Section("La firma", list(_say_seal(trail.seal))),
-        *(_run_sections(trail, trail.report) if trail.report else [Section("Las corridas", _say_runs(trail.runs))]),
+        *(_run_sections(trail, trail.report) if trail.report else _version_sections(trail)),
         Section(since, [say_change(change) for change in trail.changes] or ["Ninguno."]),
     ]
+
+
+def _version_sections(trail: Trail) -> list[Section]:
+    return [Section("Las corridas", _say_runs(trail.runs)), Section("La política, como está hoy", list(_say_policy(trail.policy_now)))]
 
 
 def render_text(trail: Trail) -> str:
@@ -104,7 +112,7 @@ def render_json(trail: Trail) -> str:
     """One JSON object, ending in a newline; the run's part has the figures with their denominators."""
     row = {name: value for name, value in _as_row(trail).items() if name not in {"report"}}
     if trail.report:
-        row |= {"report": json.loads(as_json.render(trail.report)), "policy": trail.report.policy and trail.report.policy.as_row()}
+        row |= {"report": json.loads(as_json.render(trail.report)), "policy": _policy_row(trail.report.policy)}
         del row["report"]["rows"], row["runs"]
     return json.dumps(row, ensure_ascii=False, indent=2, default=_as_text) + "\n"
 
@@ -112,7 +120,14 @@ def render_json(trail: Trail) -> str:
 def _as_row(trail: Trail) -> dict[str, Any]:
     parts = {name: getattr(trail, name) for name in Trail.__slots__}
     changes = [asdict(change) for change in trail.changes]
-    return parts | {"seal": trail.seal and trail.seal._asdict(), "changes": changes, "runs": [run._asdict() for run in trail.runs]}
+    runs = [run._asdict() for run in trail.runs]
+    return parts | {
+        "seal": trail.seal and trail.seal._asdict(), "changes": changes, "runs": runs, "policy_now": _policy_row(trail.policy_now)
+    }  # fmt: skip
+
+
+def _policy_row(policy: Policy | None) -> dict[str, Any] | None:
+    return policy.as_row() if policy else None
 
 
 def _as_text(value: Any) -> str:
@@ -130,10 +145,12 @@ def say_moment(at: datetime) -> str:
 
 
 def _say_exam(trail: Trail) -> Iterator[str]:
-    yield f"{trail.dataset} v{trail.version}: {trail.size:,} casos, congelada el {say_moment(trail.frozen_at)}."
+    who = f" por {trail.frozen_by}" if trail.frozen_by else "; no quedó escrito quién la congeló"
+    yield f"{trail.dataset} v{trail.version}: {say_count(trail.size, 'caso', 'casos')}, congelada el {say_moment(trail.frozen_at)}{who}."
     yield f"Huella: {trail.content_hash}"
     if trail.held_out:
-        yield f"Reservados: {trail.held_out:,} casos, abiertos hasta hoy {trail.openings:,} veces."
+        times = say_count(trail.openings, "vez", "veces") if trail.openings else "ninguna vez"
+        yield f"Reservados: {say_count(trail.held_out, 'caso', 'casos')}; se abrieron hasta hoy {times}."
     yield from trail.broken or ("Las huellas, calculadas otra vez, coinciden.",)
 
 
@@ -159,12 +176,12 @@ def _run_sections(trail: Trail, report: RunReport) -> list[Section]:
     return [
         Section("La corrida", list(_say_run(trail, report))),
         Section("El resultado", list(_say_result(trail, report))),
-        Section("La política, como estaba al correr", list(_say_policy(report.policy, trail.policy_by))),
+        Section("La política, como estaba al correr", [*_say_policy(report.policy), *_say_later_policy(trail, report.policy)]),
     ]
 
 
 def _say_run(trail: Trail, report: RunReport) -> Iterator[str]:
-    who = trail.run_by or "un programa, sin persona"
+    who = trail.run_by or "un programa, sin persona,"
     yield f"La empezó {who}{f' el {say_moment(trail.run_at)}' if trail.run_at else ''}."
     yield from say_facts(report)
     yield f"Commit: {report.commit or 'no se dijo'}. Huella del prompt: {report.prompt_hash or 'no usa'}."
@@ -183,21 +200,33 @@ def _say_result(trail: Trail, report: RunReport) -> Iterator[str]:
         missing = f"; sin medir {line.missing}" if line.missing else ""
         yield f"  {line.label}: {line.fraction}{''.join(f', {part}' for part in parts if part)}{missing}"
     if trail.gradings > 1:
-        yield f"Se calificó {trail.gradings} veces; esta es la vigente."
+        yield f"Se calificó {trail.gradings:,} veces; esta es la vigente."
 
 
-def _say_policy(policy: Policy | None, policy_by: str) -> Iterator[str]:
+def _say_later_policy(trail: Trail, then: Policy | None) -> Iterator[str]:
+    """Who had changed it last, and what it demands today where that is something else."""
+    if then and trail.policy_by:
+        yield trail.policy_by
+    if trail.policy_now == then:
+        yield "Hoy sigue igual."
+        return
+    before, now = list(_say_policy(then)), list(_say_policy(trail.policy_now))
+    yield "Hoy es otra:"
+    yield from (f"  ya no: {line.strip()}" for line in before if line not in now)
+    yield from (f"  hoy: {line.strip()}" for line in now if line not in before)
+
+
+def _say_policy(policy: Policy | None) -> Iterator[str]:
     if policy is None:
-        yield "No había política."
+        yield "No hay política: solo lo que se exige siempre."
         return
     kinds = ", ".join(KIND_WORDS[kind] for kind in policy.release_kinds)
-    yield f"Publicar exigía: {kinds}. Limitaciones conocidas como máximo: {policy.max_known_limitations}."
+    yield f"Para publicar se exige: {kinds}. Limitaciones conocidas como máximo: {policy.max_known_limitations}."
     for threshold in policy.thresholds:
-        yield f"  {threshold.metric} {threshold.op} {threshold.value:g}: «{clean(threshold.justification, 400)}»"
+        op = OP_WORDS.get(threshold.op, threshold.op)
+        yield f"  {threshold.metric} {op} {threshold.value:g}: «{clean(threshold.justification, 400)}»"
     if not policy.thresholds:
         yield "Sin umbrales de producto."
-    if policy_by:
-        yield policy_by
 
 
 def _say_runs(runs: Iterable[PastRun]) -> list[str]:
@@ -217,7 +246,7 @@ def say_change(change: Change) -> str:
     shown = list(change.keys[:KEYS_SHOWN])
     rest = len(change.keys) - len(shown)
     named = f"{', '.join(shown)}{f' y {rest:,} más' if rest else ''}"
-    closed = f"{change.held_out:,} reservado{'' if change.held_out == 1 else 's'}" if change.held_out else ""
+    closed = say_count(change.held_out, "reservado", "reservados") if change.held_out else ""
     about = ", y ".join(part for part in (named, closed) if part)
     why = f" «{clean(change.why, 400)}»" if change.why else ""
     return f"{say_moment(change.at)}, {change.by or 'un programa'} {change.what}{f': {about}' if about else ''}.{why}"

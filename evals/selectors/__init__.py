@@ -12,6 +12,7 @@ from evals.selectors.held_out import (
     opened_by,
 )
 from evals.selectors.imports import CaseChange, CellChange, ImportPreview, live_rows, preview_import
+from evals.selectors.kept_rows import dataset_lines, say_row
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
 from evals.selectors.runs import baseline_for, baseline_run, is_dead, outage_of, policy_of, progress_of, runs_that_need_help
@@ -29,6 +30,7 @@ __all__ = [
     "baseline_for",
     "baseline_run",
     "count_openings",
+    "dataset_lines",
     "gate_facts",
     "health_of",
     "health_of_version",
@@ -48,6 +50,7 @@ __all__ = [
     "report_rows",
     "report_without_rows",
     "runs_that_need_help",
+    "say_row",
     "stored_aggregates",
     "trail_of_run",
     "trail_of_version",

@@ -190,7 +190,7 @@ def _unsaved_recording(case: Case, spec: RecordingSpec, *, supersedes: Recording
 
 @transaction.atomic
 def freeze_version(*, dataset: Dataset, by: User | None) -> DatasetVersion:
-    """The approved cases as a numbered version: the latest one if it says the same. Raises NothingToFreeze."""
+    """The approved cases as a numbered version, which keeps who froze it; the latest one if it says the same. Raises NothingToFreeze."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)
     revisions = revise_cases(dataset.cases.filter(status=Case.Status.APPROVED).order_by("id"))
     if not revisions:
@@ -199,7 +199,7 @@ def freeze_version(*, dataset: Dataset, by: User | None) -> DatasetVersion:
     if latest and latest.content_hash == content_hash:
         return latest
     number = latest.number + 1 if latest else 1
-    version = DatasetVersion.objects.create(dataset=dataset, number=number, content_hash=content_hash, size=len(revisions))
+    version = DatasetVersion.objects.create(dataset=dataset, number=number, content_hash=content_hash, size=len(revisions), created_by=by)
     version.revisions.add(*revisions)
     return version
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evals.datasets.rows import parse_rows
 from evals.management.demo import seed_people
 from evals.models import Case, CaseRevision, Recording, Run
+from evals.reports.trail import say_moment
 from evals.services import (
     Change,
     correct_recording,
@@ -59,12 +60,13 @@ def trail_of(run: Run) -> str:
 def test_it_tells_exam_signature_health_run_result_and_policy(run: Run) -> None:
     told = trail_of(run)
     for words in (
-        "examen v1: 3 casos", f"Huella: {run.version.content_hash}", "Las huellas, calculadas otra vez, coinciden.",
-        "Reservados: 1 casos, abiertos hasta hoy 0 veces.",
+        "examen v1: 3 casos", " por duena.", f"Huella: {run.version.content_hash}", "Las huellas, calculadas otra vez, coinciden.",
+        "Reservados: 1 caso; se abrieron hasta hoy ninguna vez.",
         "La firmó duena", "«para la prueba»", "Salud al firmar: falta.", "falta: Tamaño, 3",
         "La empezó desarrollo", "scripted", "Commit: abcdef1234567", run.prompt_hash,
         "Veredicto: ", "2/3", "IC 95 %", "nadie los había abierto",
-        "Publicar exigía: guion. Limitaciones conocidas como máximo: 2.", "correct >= 0: «En la prueba cualquier cifra vale.»",
+        "Para publicar se exige: guion. Limitaciones conocidas como máximo: 2.", "correct >= 0: «En la prueba cualquier cifra vale.»",
+        "Hoy sigue igual.",
     ):  # fmt: skip
         assert words in told, words
     assert told.endswith("  Ninguno.\n")
@@ -86,26 +88,97 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
     rescore_run(run=run, by=owner, now=timezone.now())
     told = trail_of(run)
     for words in (
-        "duena cambió casos (hora de inicio): bien. «El precio subió el lunes.»",
+        "duena cambió casos (hora de inicio: 19:00 → 20:00): bien. «El precio subió el lunes.»",
         "duena cambió casos (pasan a retirado): mal. «El precio subió el lunes.»",
         "duena creó casos, como aprobado: nueva. «El precio subió el lunes.»",
-        "duena corrigió una grabación (base): bien. «la copié mal»",
+        "duena corrigió grabaciones (juego base; inválida: no → sí): bien. «la copié mal»",
         "duena cambió la política (limitaciones conocidas como máximo: 2 → 5). «El precio subió el lunes.»",
-        "duena quitó un umbral (correct >= 0.0). «El precio subió el lunes.»",
-        "congeló v2, 3 casos", "duena firmó v2. «segunda firma»",
+        "duena quitó un umbral (métrica: correct; condición: al menos; valor: 0; justificación: En la prueba cualquier cifra vale.). «El",
+        "duena congeló v2, 3 casos", "duena firmó v2. «segunda firma»",
         "experta abrió casos reservados: 1 reservado. «para la prueba»",
         f"duena calificó otra vez la corrida {run.pk}",
     ):  # fmt: skip
         assert words in told, words
-    assert "Limitaciones conocidas como máximo: 2." in told  # as it stood
+    assert (
+        told.index("Limitaciones conocidas como máximo: 2.")
+        < told.index("Hoy es otra:")
+        < told.index("hoy: Para publicar se exige: guion. Limitaciones conocidas como máximo: 5.")
+    )
 
 
-def test_an_import_of_many_cases_is_one_line(run: Run) -> None:
+def test_an_import_of_many_cases_is_one_line_and_their_recordings_another(run: Run) -> None:
     rows = parse_rows(lines(*[draft_row(f"nueva-{number:02}") for number in range(30)]))[0]
     import_rows(dataset=run.version.dataset, rows=rows, change=change())
-    [line] = [line for line in trail_of(run).splitlines() if "creó casos" in line]
-    assert "nueva-00, nueva-01" in line
-    assert "y 22 más" in line
+    told = trail_of(run).splitlines()
+    for said in ("creó casos", "agregó grabaciones (juego base)"):
+        found = [line for line in told if said in line]
+        assert 1 <= len(found) <= 2  # the minute may turn between two recordings
+        assert "nueva-00, nueva-01" in found[0]
+        assert "y 22 más" in found[0] or len(found) == 2
+
+
+def test_who_froze_a_version_is_told_on_its_trail_and_page_or_that_it_was_not_written(run: Run, client: Client) -> None:
+    dataset, owner = run.version.dataset, User.objects.get(username="duena")
+    client.force_login(User.objects.create_superuser("jefa"))
+    for number, options, words in ((2, ("--as", "duena"), "duena"), (3, (), "no quedó escrito quién")):
+        Case.objects.update(notes=f"nota {number}")
+        assert run_command("dataset_freeze", "examen", *options).code == 0
+        version = dataset.versions.get(number=number)
+        assert version.created_by == (owner if options else None)
+        told = run_command("audit_trail", "--dataset", "examen", "--version", str(number)).out
+        assert f"congelada el {say_moment(version.created_at)}{' por duena.' if options else f'; {words} la congeló.'}" in told
+        assert f"{words} congeló v{number}, 3 casos" in trail_of(run)
+        page: Any = client.get(f"/admin/evals/datasetversion/{version.pk}/change/")
+        assert f"Congelada por: {words.removesuffix(' quién')}" in text_of(page)
+    told = json.loads(run_command("audit_trail", "--dataset", "examen", "--version", "2", "--json").out)
+    assert (told["frozen_by"], told["policy_now"]["max_known_limitations"]) == ("duena", 2)
+
+
+def test_a_dataset_and_its_thresholds_change_in_words_with_names(run: Run) -> None:
+    dataset, person = run.version.dataset, User.objects.get(username="experta")
+    why = change()
+    dataset.owner, dataset.second_person_approves, dataset.description = person, True, "muy largo " * 100
+    save_edited(row=dataset, change=why)
+    dataset.delegates.add(User.objects.get(username="duena"), person)  # as the form does, after the row
+    threshold = dataset.policy.thresholds.get()
+    threshold.value = 0.25
+    save_edited(row=threshold, change=change())
+    dataset.policy.needs_real = True
+    save_edited(row=dataset.policy, change=change())
+    told = trail_of(run)
+    assert "dueño de negocio: duena → experta; el autor no aprueba lo suyo: no → sí; delegados: nada → duena, experta). «" in told
+    assert told.count("cambió el dataset (") == 1
+    assert "descripción: nada → muy largo muy largo" in told
+    assert max(len(line) for line in told.splitlines()) < 600
+    assert "duena cambió el umbral «correct >= 0.0» (valor: 0 → 0.25)." in told
+    assert "duena cambió la política (publicar exige una corrida con modelo real: no → sí)." in told
+    assert "True" not in told
+
+
+def test_long_words_of_a_case_are_cut_and_many_cases_tell_their_fields_alone(run: Run) -> None:
+    why = change()
+    for key in ("bien", "mal"):
+        case = Case.objects.get(key=key)
+        case.notes = "una nota larga " * 60
+        save_case(case=case, change=why)
+    case = Case.objects.get(key="bien")
+    case.text = "otra pichanga " * 200
+    save_case(case=case, change=change())
+    told = trail_of(run)
+    assert "cambió casos (notas): bien, mal." in told
+    assert "(lo que escribe la persona: fulbito mañana a las 7 de la noche → otra pichanga" in told
+    assert max(len(line) for line in told.splitlines()) < 600
+
+
+def test_of_a_case_that_was_held_out_once_it_tells_no_words(run: Run) -> None:
+    case = Case.objects.get(key="oculta")
+    case.held_out = False
+    save_case(case=case, change=change())
+    recording = Recording.objects.filter(case=case).latest("pk")
+    correct_recording(recording=recording, invalid=True, note="frase secreta", by=User.objects.get(username="duena"))
+    told = trail_of(run)
+    assert "duena escribió grabaciones: 1 reservado." in told
+    assert "secreta" not in told
 
 
 def test_of_a_held_out_case_it_tells_who_and_when_alone(run: Run) -> None:

@@ -202,7 +202,7 @@ def test_who_named_a_delegate_and_why_is_history(admin_client: Client, dataset: 
     assert [str(row.user) for row in line.delegates.all()] == ["experta"]
     assert (str(line.history_user), line.history_change_reason) == ("admin", "La dueña viaja.")
     told = run_command("audit_trail", "--dataset", "examen", "--version", "1").out
-    assert "admin cambió el dataset (quiénes firman). «La dueña viaja.»" in told
+    assert "delegados: nada → experta). «La dueña viaja.»" in told
 
 
 def test_an_expert_names_no_delegate(experta: Client, dataset: Dataset) -> None:

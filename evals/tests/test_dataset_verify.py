@@ -25,7 +25,7 @@ def without_trigger(table, event="UPDATE"):
 
 def test_an_honest_dataset_verifies():
     done = run_command("dataset_verify")
-    assert done == (0, "examen: 2 revisiones, 1 versiones, 1 firmas; todas las huellas coinciden.\n", "")
+    assert done == (0, "examen: 2 revisiones, 1 versión, 1 firma; todas las huellas coinciden.\n", "")
 
 
 def test_words_changed_behind_the_trigger_are_noticed_and_not_repeated():

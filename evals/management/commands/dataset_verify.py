@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from evals.datasets.verification import verify_dataset
+from evals.figures import say_count
 from evals.management.lookups import find_dataset
 from evals.models import Dataset
 from evals.releases import ExitCode
@@ -29,9 +30,12 @@ class Command(BaseCommand):
     def _verify(self, dataset: Dataset) -> int:
         """The number of broken hashes."""
         found = verify_dataset(dataset)
-        looked = f"{found.revisions:,} revisiones, {found.versions:,} versiones, {found.signatures:,} firmas"
+        looked = (
+            f"{say_count(found.revisions, 'revisión', 'revisiones')}, {say_count(found.versions, 'versión', 'versiones')}, "
+            f"{say_count(found.signatures, 'firma', 'firmas')}"
+        )
         faults = len(found.broken)
-        said = "todas las huellas coinciden" if not faults else f"{faults:,} no coinciden"
+        said = "todas las huellas coinciden" if not faults else say_count(faults, "no coincide", "no coinciden")
         self.stdout.write(f"{dataset}: {looked}; {said}.")
         for fault in found.broken:
             self.stdout.write(f"  {fault}")
