@@ -31,6 +31,11 @@ def opened_cases(request: HttpRequest) -> set[int]:
     return request.opened_cases  # type: ignore[attr-defined]
 
 
+def forget_opened(request: HttpRequest) -> None:
+    """After an opening in the middle of a request: what is open is asked again."""
+    vars(request).pop("opened_cases", None)
+
+
 def reads(request: HttpRequest, case_id: int, *, held_out: bool) -> bool:
     """True when this person may see what a state of a case says; `held_out` is whether the case is, or was in that state."""
     return not held_out or case_id in opened_cases(request)

@@ -160,6 +160,11 @@ class CaseForm(forms.ModelForm):
         stored = {name: str(getattr(case, name)) for name in EDITED}
         kwargs["initial"] = {**written, "seen": canonical_hash({**stored, **written}), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
+        if case.pk and case.held_out and "held_out" in self.fields:  # a page that only shows the case has no fields
+            self.fields["held_out"].disabled = True
+            self.fields[
+                "held_out"
+            ].help_text = "Solo se corre para publicar. Para que todos lo lean, usa «Dejar de reservar», con un motivo."
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -16,7 +16,7 @@ from evals.admin.asking import ask
 from evals.datasets.differences import FieldChange, Piece, changed_fields, diff_words
 from evals.datasets.revisions import spec_of
 from evals.models import Case
-from evals.services import NothingToRevert, ReasonMissing, revert_case
+from evals.services import NothingToRevert, ReasonMissing, revert_case, spec_to_revert
 
 LINES_PER_PAGE = 25
 STATUS_ACTS = {
@@ -57,6 +57,11 @@ class ShownLine(NamedTuple):
 def shown_changes(before: Any, after: Any) -> list[ShownChange]:
     """What differs between two states of a case, live or historical."""
     return [show_change(change) for change in changed_fields(spec_of(before), spec_of(after))]
+
+
+def _changes_back(case: Case, then: Any) -> list[ShownChange]:
+    """What going back to a line of the history would change."""
+    return [show_change(change) for change in changed_fields(spec_of(case), spec_to_revert(case, then))]
 
 
 def show_change(change: FieldChange) -> ShownChange:
@@ -128,7 +133,7 @@ class CaseHistory(KeptAdmin):
                 return HttpResponseRedirect(reverse("admin:evals_case_history", args=[pk]))
             except (NothingToRevert, ReasonMissing) as error:
                 form.add_error(None, str(error))
-        return ask(self, request, form, about=case, verb="Volver a este estado", changes=shown_changes(case, then))
+        return ask(self, request, form, about=case, verb="Volver a este estado", changes=_changes_back(case, then))
 
     def _readable_case(self, request: HttpRequest, object_id: str) -> Case:
         case = self.get_object(request, object_id)

@@ -1,18 +1,17 @@
 """The life of a case in the admin: approved, retired, proposed again; one by one and many at once."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from evals.admin.access import HELD_OUT, KeptAdmin, change_by, is_closed
-from evals.admin.asking import ask
+from evals.admin.asking import ask, ask_many
 from evals.admin.case_history import ReasonForm
 from evals.models import Case
 from evals.services import CaseNotMoved, Moved, ReasonMissing, approve_case, move_cases, reopen_case, retire_case
@@ -20,7 +19,7 @@ from evals.services import CaseNotMoved, Moved, ReasonMissing, approve_case, mov
 STEPS = {"retire": (Case.Status.RETIRED, retire_case), "reopen": (Case.Status.PROPOSED, reopen_case)}
 VERBS = {Case.Status.APPROVED: "Aprobar", Case.Status.RETIRED: "Retirar del examen", Case.Status.PROPOSED: "Devolver a propuesto"}
 DONE_WORDS = {Case.Status.APPROVED: "aprobado", Case.Status.RETIRED: "retirado", Case.Status.PROPOSED: "devuelto a propuesto"}
-MOST_REFUSALS, MOST_KEYS = 20, 50
+MOST_REFUSALS = 20
 
 
 class OptionalReasonForm(ReasonForm):
@@ -38,7 +37,7 @@ FORMS = {Case.Status.APPROVED: OptionalReasonForm, Case.Status.RETIRED: ReasonFo
 class CaseSteps(KeptAdmin):
     """Links, buttons and list actions that take cases through their life."""
 
-    actions = ("approve_many", "retire_many", "reopen_many")
+    actions: Sequence[str] = ("approve_many", "retire_many", "reopen_many")
 
     def get_urls(self) -> list[URLPattern]:
         steps = [
@@ -106,19 +105,7 @@ class CaseSteps(KeptAdmin):
         if form.is_valid():
             self._move(request, queryset, to, form.cleaned_data["reason"])
             return None
-        count = queryset.count()
-        context = self.admin_site.each_context(request) | {
-            "title": f"{VERBS[to]}: {count:,} caso{'' if count == 1 else 's'}",
-            "opts": self.opts,
-            "form": form,
-            "verb": VERBS[to],
-            "keys": [str(case) for case in queryset[:MOST_KEYS]],
-            "more": max(0, count - MOST_KEYS),
-            "action": request.POST["action"],
-            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "select_across": request.POST.get("select_across", "0"),
-        }
-        return TemplateResponse(request, "admin/evals/case/step_many.html", context)
+        return ask_many(self, request, form, about=queryset, verb=VERBS[to])
 
     def _move(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status, reason: str) -> None:
         cases = list(queryset.select_related("dataset"))

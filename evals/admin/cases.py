@@ -12,6 +12,7 @@ from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, change_by, is_closed, is_offered, may_read_held_out, opened_cases
 from evals.admin.case_form import DRAFT_FIELDS, FAMILY_CHOICES, CaseForm
+from evals.admin.case_held_out import HeldOutSteps
 from evals.admin.case_history import CaseHistory
 from evals.admin.case_preview import CasePreview
 from evals.admin.case_recordings import CurrentRecordings, RecordingsInPlace, may_correct
@@ -71,8 +72,9 @@ class FamilyFilter(OpenCasesOnly):
 
 
 @admin.register(Case)
-class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
+class CaseAdmin(CaseSteps, HeldOutSteps, CaseHistory, CasePreview):
     form = CaseForm
+    actions = (*CaseSteps.actions, "let_go_many")
     change_form_template = "admin/evals/case/change_form.html"
     list_display = ("key", "status", "sort", "flags", "exam")
     list_filter = ("dataset", "status", "stratum", "category", KindFilter, "blocking", "held_out", "benign", FamilyFilter)
@@ -124,9 +126,10 @@ class CaseAdmin(CaseSteps, CaseHistory, CasePreview):
     def _beside_the_form(self, request: HttpRequest, case: Case | None) -> dict[str, Any]:
         """What the page shows besides the fields: past answers, what the buttons may do, whether a reason is needed."""
         if is_closed(request, case):
-            return {"may_open": may_read_held_out(request)}
+            return {"may_open": may_read_held_out(request), "may_let_go": self.has_let_go_permission(request)}
         may_write = self.may_write(request, case)
         return {
+            "may_let_go": case is not None and case.held_out and self.has_let_go_permission(request),
             "may_write": may_write,
             "may_approve": may_write and self.has_approve_permission(request) and (case is None or case.status == Case.Status.PROPOSED),
             "needs_reason": may_write and case is not None and stands_in_signed_version(case),

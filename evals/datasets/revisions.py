@@ -1,6 +1,7 @@
 """From the live rows that experts edit to the frozen states that results point at."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evals.datasets.rows import (
@@ -99,6 +100,11 @@ def fields_of(spec: CaseSpec) -> dict[str, Any]:
         "notes": spec.notes,
         "known_limitation": spec.known_limitation,
     }
+
+
+def keep_held_out(spec: CaseSpec, *, held_out: bool) -> CaseSpec:
+    """What a file, a form or a line of history says of a case that is held out or not: none of them lets a held-out case go."""
+    return replace(spec, held_out=True) if held_out and not spec.held_out else spec
 
 
 def read_spec(revision: CaseRevision) -> CaseSpec:

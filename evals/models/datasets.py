@@ -243,6 +243,7 @@ class HeldOutOpening(models.Model):
     class Where(models.TextChoices):
         PAGE = "page", "en su página"
         EXPORT = "export", "en un archivo exportado"
+        LET_GO = "let-go", "al dejar de ser reservado"
 
     case = models.ForeignKey(Case, models.PROTECT, related_name="openings", verbose_name="caso")
     opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name="quién")

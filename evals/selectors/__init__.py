@@ -11,7 +11,7 @@ from evals.selectors.held_out import (
     held_out_of_version,
     opened_by,
 )
-from evals.selectors.imports import CaseChange, CellChange, ImportPreview, live_rows, preview_import
+from evals.selectors.imports import CaseChange, CellChange, ImportPreview, preview_import, read_import
 from evals.selectors.kept_rows import dataset_lines, say_row
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
@@ -39,13 +39,13 @@ __all__ = [
     "held_out_of_version",
     "is_dead",
     "live_facts",
-    "live_rows",
     "measure_mentions",
     "opened_by",
     "outage_of",
     "policy_of",
     "preview_import",
     "progress_of",
+    "read_import",
     "report_of",
     "report_rows",
     "report_without_rows",

@@ -5,11 +5,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from evals.datasets.export import rows_of
+from evals.datasets.revisions import keep_held_out
 from evals.datasets.rows import ParsedRow, row_of
 from evals.datasets.spreadsheet import Existing, FileRead, read_cases
 from evals.datasets.spreadsheet.columns import cells_of
 from evals.models import Case, Dataset
 from evals.values import canonical_hash
+
+Rows = Mapping[str, Mapping[str, Any]]
+MOST_KEYS = 10  # named in a note
 
 
 class CellChange(NamedTuple):
@@ -32,7 +36,7 @@ class CaseChange(NamedTuple):
 class ImportPreview:
     """What a file would add, change and leave as it is. With problems nothing of it is imported."""
 
-    def __init__(self, read: FileRead, live: Mapping[str, Mapping[str, Any]], retired: set[str]) -> None:
+    def __init__(self, read: FileRead, live: Rows, retired: set[str]) -> None:
         self.read = read
         new = [(row, row_of(row.spec, row.recordings)) for row in read.rows] if not read.problems else []
         self.added = [_change(row, {}, said) for row, said in new if row.spec.key not in live]
@@ -45,7 +49,7 @@ class ImportPreview:
     def digest(self) -> str:
         """SHA-256 (hex) of all that is shown and saved: two previews with one digest do the same."""
         problems = [list(problem) for problem in self.read.problems]
-        return canonical_hash([problems, _as_lists(self.added), _as_lists(self.changed), self.unchanged, self.retired])
+        return canonical_hash([self.read.notes, problems, _as_lists(self.added), _as_lists(self.changed), self.unchanged, self.retired])
 
     @property
     def does_something(self) -> bool:
@@ -54,16 +58,45 @@ class ImportPreview:
 
 def preview_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> ImportPreview:
     """Reads a file against the cases as they are. Held-out cases are not for those who may not read them to change."""
-    cases = Case.objects.filter(dataset_id=dataset.pk)
-    closed = set() if sees_held_out else set(cases.filter(held_out=True).values_list("key", flat=True))
-    live = {key: row for key, row in live_rows(dataset).items() if key not in closed}
-    read = read_cases(content, name=name, existing=Existing(live, closed))
-    return ImportPreview(read, live, set(cases.filter(status=Case.Status.RETIRED).values_list("key", flat=True)))
+    live, closed = _live_rows(dataset, sees_held_out=sees_held_out)
+    read = _read(content, name, live, closed)
+    retired = Case.objects.filter(dataset_id=dataset.pk, status=Case.Status.RETIRED)
+    return ImportPreview(read, live, set(retired.values_list("key", flat=True)))
 
 
-def live_rows(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """The row of each case by its key, whatever its status."""
-    return {row["key"]: row for row in rows_of(Case.objects.filter(dataset_id=dataset.pk))}
+def read_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> FileRead:
+    """What `preview_import` reads, without comparing it cell by cell."""
+    return _read(content, name, *_live_rows(dataset, sees_held_out=sees_held_out))
+
+
+def _live_rows(dataset: Dataset, *, sees_held_out: bool) -> tuple[Rows, set[str]]:
+    """The row of each case by its key, whatever its status, and the keys of those that are closed."""
+    found = {row["key"]: row for row in rows_of(Case.objects.filter(dataset_id=dataset.pk))}
+    closed = set() if sees_held_out else {key for key, row in found.items() if row.get("held_out")}
+    return {key: row for key, row in found.items() if key not in closed}, closed
+
+
+def _read(content: bytes, name: str, live: Rows, closed: set[str]) -> FileRead:
+    return _keep_held_out(read_cases(content, name=name, existing=Existing(live, closed)), live)
+
+
+def _keep_held_out(read: FileRead, live: Rows) -> FileRead:
+    """No file lets a held-out case go; where it would, that is said."""
+    let_go = [row.spec.key for row in read.rows if not row.spec.held_out and live.get(row.spec.key, {}).get("held_out")]
+    if not let_go:
+        return read
+    held = set(let_go)
+    rows = [row._replace(spec=keep_held_out(row.spec, held_out=row.spec.key in held)) for row in read.rows]
+    return read._replace(rows=rows, notes=[*read.notes, _say_kept(let_go)])
+
+
+def _say_kept(keys: list[str]) -> str:
+    count, more = len(keys), len(keys) - MOST_KEYS
+    named = f"{', '.join(keys[:MOST_KEYS])}{f' y {more:,} más' if more > 0 else ''}"
+    said = "1 caso reservado que el archivo no marca lo sigue siendo"
+    if count > 1:
+        said = f"{count:,} casos reservados que el archivo no marca lo siguen siendo"
+    return f"{said}: {named}. Para soltar uno usa «Dejar de reservar» en su página."
 
 
 def _comparable(before: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

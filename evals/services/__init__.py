@@ -16,6 +16,7 @@ from evals.services.cases import (
     retire_case,
     revert_case,
     save_case,
+    spec_to_revert,
 )
 from evals.services.changes import Change, ReasonMissing, demand_reason, remove_threshold, save_edited
 from evals.services.datasets import (
@@ -32,7 +33,7 @@ from evals.services.datasets import (
     may_sign,
     sign_version,
 )
-from evals.services.held_out import HeldOutClosed, HeldOutShare, NotAReader, hold_out_share, open_for_export, open_held_out
+from evals.services.held_out import HeldOutClosed, HeldOutShare, NotAReader, hold_out_share, let_go, open_for_export, open_held_out
 from evals.services.imports import ImportExpired, PreviewChanged, confirm_import, find_kept, keep_file
 from evals.services.proposals import NoBudgetLeft, buy_answer, store_proposals
 from evals.services.runs import (
@@ -84,6 +85,7 @@ __all__ = [
     "import_rows",
     "interrupt_run",
     "keep_file",
+    "let_go",
     "may_sign",
     "move_cases",
     "open_for_export",
@@ -97,6 +99,7 @@ __all__ = [
     "save_case",
     "save_edited",
     "sign_version",
+    "spec_to_revert",
     "start_run",
     "store_proposals",
 ]

@@ -7,10 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from evals.datasets.revisions import BATCH, fields_of, spec_of
+from evals.datasets.revisions import BATCH, fields_of, keep_held_out, spec_of
 from evals.datasets.selection import in_signed_versions, stands_in_signed_version
 from evals.models import Case
 from evals.services.changes import Change, ReasonMissing, demand_reason, note_change, words_of
+from evals.values import CaseSpec
 
 # Where a case may come from. A retired one is proposed again first, so that somebody reads it before it counts.
 STEPS = {
@@ -76,12 +77,14 @@ class Moved(NamedTuple):
 def save_case(*, case: Case, change: Change) -> Case:
     """Writes what a case says; a new one begins as proposed. Raises ReasonMissing.
 
-    Who may not approve, or may not approve their own, sends an approved case back to proposed by changing it.
+    A held-out case stays held out: `let_go` is for that. Who may not approve, or may not approve their own, sends an approved case
+    back to proposed by changing it.
     """
     if case.pk is None:
         case.status = Case.Status.PROPOSED
         return _write(case, change)
     stored = _lock(case)
+    case.held_out = case.held_out or stored.held_out
     if spec_of(stored) == spec_of(case):
         return _confirm_answer(case, change)
     _demand_reason_in_signed(stored, change.reason)
@@ -126,12 +129,17 @@ def _lock(case: Case) -> Case:
     return Case.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=case.pk)
 
 
+def spec_to_revert(case: Case, line: Any) -> CaseSpec:
+    """What a case would say after going back to a line of its history: a held-out case stays held out."""
+    return keep_held_out(spec_of(line), held_out=case.held_out)
+
+
 @transaction.atomic
 def revert_case(*, case: Case, line: Any, change: Change) -> Case:
     """Makes a case say what it said in a line of its history; its state of life stays. Raises ReasonMissing or NothingToRevert."""
     demand_reason(change.reason, "Volver a un estado anterior necesita un motivo")
     stored = _lock(case)
-    before = spec_of(line)
+    before = spec_to_revert(stored, line)
     if before == spec_of(stored):
         raise NothingToRevert(stored)
     for name, value in fields_of(before).items():

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from simple_history.utils import bulk_create_with_history
 
 from evals.datasets.export import spec_of_recording
-from evals.datasets.revisions import BATCH, fields_of, revise_cases, version_hash
+from evals.datasets.revisions import BATCH, fields_of, keep_held_out, revise_cases, version_hash
 from evals.datasets.rows import ParsedRow, RecordingSpec
 from evals.datasets.selection import in_signed_versions, latest_version
 from evals.datasets.verification import verify_version
@@ -86,10 +86,10 @@ class NothingToCorrect(Exception):  # noqa: N818 -- an answer of the domain, not
 def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, approved: bool = True) -> ImportSummary:
     """Adds and changes cases by key, all or nothing. Cases that the file leaves out stay, and so does the status of those it changes.
 
-    New cases begin as approved, or as proposed. With `approved` false, or in a dataset where another person approves, an approved
-    case that the file changes goes back to proposed. What a person imports counts as written by them. Raises ReasonMissing when a
-    case of a signed version would change without a reason, and HeldOutClosed when a person who may not read held-out cases
-    brings one of them.
+    A held-out case stays held out, whatever the file says. New cases begin as approved, or as proposed. With `approved` false, or in
+    a dataset where another person approves, an approved case that the file changes goes back to proposed. What a person imports
+    counts as written by them. Raises ReasonMissing when a case of a signed version would change without a reason, and HeldOutClosed
+    when a person who may not read held-out cases brings one of them.
     """
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
     approved = approved and not (dataset.second_person_approves and change.by)
@@ -115,7 +115,8 @@ def _refuse_closed(cases: Sequence[Case], by: User | None) -> None:
 
 def _rewrite(case: Case, row: ParsedRow) -> bool:
     """Puts what the row says into the case, not saved; False when it says so already."""
-    differing = {name: value for name, value in fields_of(row.spec).items() if getattr(case, name) != value}
+    said = fields_of(keep_held_out(row.spec, held_out=case.held_out))
+    differing = {name: value for name, value in said.items() if getattr(case, name) != value}
     for name, value in differing.items():
         setattr(case, name, value)
     return bool(differing)

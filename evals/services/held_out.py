@@ -1,7 +1,7 @@
-"""Writes about held-out cases: choosing them, and opening one, which leaves who, when and why."""
+"""Writes about held-out cases: choosing them, opening one and letting one go, which leaves who, when and why."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -10,7 +10,7 @@ from django.db import transaction
 from evals.datasets.export import leaving_cases
 from evals.datasets.revisions import BATCH
 from evals.models import Case, Dataset, HeldOutOpening
-from evals.services.changes import Change, demand_reason
+from evals.services.changes import Change, demand_reason, words_of
 
 
 class NotAReader(Exception):  # noqa: N818 -- an answer of the domain, not a fault
@@ -38,7 +38,7 @@ class HeldOutShare(NamedTuple):
 
 @transaction.atomic
 def open_held_out(*, cases: Iterable[Case], change: Change, where: str = HeldOutOpening.Where.PAGE) -> list[HeldOutOpening]:
-    """Writes that a person opens these cases, one opening each; those not held out are left alone. Raises NotAReader or ReasonMissing."""
+    """Writes that a person opens these cases, one opening each. Raises NotAReader or ReasonMissing."""
     if change.by is None or not change.by.has_perm("evals.view_held_out_text"):
         raise NotAReader(change.by)
     demand_reason(change.reason, "Abrir un caso reservado necesita un motivo")
@@ -62,15 +62,29 @@ def hold_out_share(*, dataset: Dataset, share: float, change: Change) -> HeldOut
     Dataset.objects.select_for_update().get(pk=dataset.pk)
     cases = list(dataset.cases.exclude(status=Case.Status.RETIRED))
     chosen = [case for case in cases if not case.held_out and place_of(dataset.slug, case.key) < share]
-    for case in chosen:
-        case.held_out = True
-    for start in range(0, len(chosen), BATCH):
-        batch = chosen[start : start + BATCH]
-        Case.objects.filter(pk__in=[case.pk for case in batch]).update(held_out=True)
-        Case.history.bulk_history_create(
-            batch, update=True, default_user=change.by, default_date=change.now, default_change_reason=change.reason.strip()
-        )
+    _mark(chosen, held_out=True, change=change)
     return HeldOutShare(len(chosen), sum(case.held_out for case in cases), len(cases))
+
+
+@transaction.atomic
+def let_go(*, cases: Iterable[Case], change: Change) -> list[str]:
+    """Makes held-out cases ordinary ones, each with an opening, and says their keys. Raises NotAReader or ReasonMissing."""
+    demand_reason(change.reason, "Dejar de reservar un caso necesita un motivo")
+    wanted = [case.pk for case in cases]
+    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    held = [case for batch in batches for case in Case.objects.select_for_update().filter(pk__in=batch, held_out=True).order_by("pk")]
+    open_held_out(cases=held, change=change, where=HeldOutOpening.Where.LET_GO)
+    _mark(held, held_out=False, change=change)
+    return [case.key for case in held]
+
+
+def _mark(cases: Sequence[Case], *, held_out: bool, change: Change) -> None:
+    for case in cases:
+        case.held_out = held_out
+    for start in range(0, len(cases), BATCH):
+        batch = cases[start : start + BATCH]
+        Case.objects.filter(pk__in=[case.pk for case in batch]).update(held_out=held_out)
+        Case.history.bulk_history_create(batch, update=True, **words_of(change))
 
 
 def place_of(slug: str, key: str) -> float:

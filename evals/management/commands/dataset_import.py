@@ -9,11 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from evals.datasets.rows import MAX_BYTES, ParsedRow
-from evals.datasets.spreadsheet import Existing, FileRead, read_cases, say_place
+from evals.datasets.spreadsheet import FileRead, say_place
 from evals.management.lookups import find_dataset, find_user
 from evals.models import Dataset
 from evals.releases import ExitCode
-from evals.selectors import CaseChange, ImportPreview, live_rows, preview_import
+from evals.selectors import CaseChange, ImportPreview, preview_import, read_import
 from evals.services import Change, HeldOutClosed, ReasonMissing, import_rows, save_edited
 from evals.targets import TARGETS
 
@@ -43,9 +43,9 @@ class Command(BaseCommand):
         dataset = _unsaved_dataset(options) if missing else find_dataset(options["dataset"])
         content, name = _read_bytes(options["file"]), options["file"].name
         if options["dry_run"]:
-            self._preview(Dataset() if missing else dataset, content, options["file"])
+            self._preview(dataset, content, options["file"])
             return
-        read = read_cases(content, name=name, existing=Existing({} if missing else live_rows(dataset)))
+        read = read_import(dataset, content, name=name, sees_held_out=True)
         self._tell_or_refuse(read, options["file"])
         by = find_user(options["as_user"]) if options["as_user"] else None
         change = Change(by, timezone.now(), options["reason"])
