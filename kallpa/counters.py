@@ -16,7 +16,6 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils import timezone
-from redis.exceptions import RedisError
 
 
 class Permit(NamedTuple):
@@ -118,5 +117,12 @@ def store_answers() -> Iterator[None]:
     """Turns what the store raises when it is away into CountersDown."""
     try:
         yield
-    except (RedisError, OSError, ValueError) as error:  # ValueError: a key vanished between two steps
+    except _store_errors() as error:
         raise CountersDown(type(error).__name__) from error
+
+
+def _store_errors() -> tuple[type[Exception], ...]:
+    """What the store raises when it is away, or when a key vanishes between two steps (ValueError); asked only then."""
+    from redis.exceptions import RedisError  # late: without a Redis nobody else loads its client
+
+    return RedisError, OSError, ValueError

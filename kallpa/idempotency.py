@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.http import HttpRequest
 
 from kallpa.models import IdempotencyKey
 from kallpa.problems import Problem
+from kallpa.pruning import key_lifetime
 
 MAX_KEY = 255
 NOT_PART_OF_THE_REQUEST = {"idempotencyKey", "csrfmiddlewaretoken"}
@@ -34,7 +34,7 @@ def answer_once(*, user: AbstractBaseUser, key: str, request_hash: str, now: dt.
     with transaction.atomic():
         if not key:
             return answer()
-        IdempotencyKey.objects.filter(user_id=user.pk, key=key, created_at__lte=now - _lifetime()).delete()
+        IdempotencyKey.objects.filter(user_id=user.pk, key=key, created_at__lte=now - key_lifetime()).delete()
         row, is_new = IdempotencyKey.objects.get_or_create(
             user_id=user.pk, key=key, defaults={"request_hash": request_hash, "created_at": now}
         )
@@ -60,16 +60,7 @@ def hash_request(method: str, path: str, body: Any) -> str:
     return hashlib.sha256(json.dumps([method, path, asked], sort_keys=True).encode()).hexdigest()
 
 
-def prune_keys(*, now: dt.datetime) -> int:
-    """Deletes the keys whose time is over; returns how many."""
-    return IdempotencyKey.objects.filter(created_at__lte=now - _lifetime()).delete()[0]
-
-
 def _answer_again(row: IdempotencyKey, request_hash: str) -> Answer:
     if row.request_hash != request_hash:
         raise Problem(409, "IDEMPOTENCY_KEY_REUSED")
     return Answer(row.status, json.loads(row.body))
-
-
-def _lifetime() -> dt.timedelta:
-    return dt.timedelta(hours=settings.IDEMPOTENCY_HOURS)

@@ -87,7 +87,7 @@ INSTALLED_APPS = [
     "bookings",
     "assistant",
     "evals",
-    "django.contrib.admin",
+    "kallpa.admin_pages.AdminPagesConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -10,7 +10,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from kallpa import alerts
-from kallpa.idempotency import prune_keys
+from kallpa.pruning import prune_keys
 
 logger = logging.getLogger(__name__)
 

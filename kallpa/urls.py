@@ -4,6 +4,7 @@ from drf_spectacular.views import SpectacularAPIView
 
 from kallpa import health
 
+admin.autodiscover()
 admin.site.site_header = "Kallpa"
 admin.site.site_title = "Kallpa"
 admin.site.index_title = "Mesa de evaluación y complejo"

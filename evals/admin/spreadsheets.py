@@ -22,7 +22,7 @@ from evals.datasets.export import export_dataset
 from evals.datasets.rows import MAX_BYTES, Problem, write_rows
 from evals.datasets.spreadsheet import CellTooLong, say_place, write_csv, write_template, write_xlsx
 from evals.models import Dataset, PendingImport
-from evals.selectors import CaseChange, ImportPreview, preview_import
+from evals.selectors.imports import CaseChange, ImportPreview, preview_import
 from evals.services import (
     ImportExpired,
     ImportSummary,

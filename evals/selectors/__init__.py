@@ -11,7 +11,6 @@ from evals.selectors.held_out import (
     held_out_of_version,
     opened_by,
 )
-from evals.selectors.imports import CaseChange, CellChange, ImportPreview, preview_import, read_import
 from evals.selectors.kept_rows import dataset_lines, say_row
 from evals.selectors.mentions import MentionFigures, measure_mentions
 from evals.selectors.reports import report_of, report_rows, report_without_rows
@@ -21,10 +20,7 @@ from evals.selectors.trail import trail_of_run, trail_of_version
 __all__ = [
     "CLOSED_REVISION",
     "OPEN_FOR",
-    "CaseChange",
-    "CellChange",
     "HeldOutFigures",
-    "ImportPreview",
     "MentionFigures",
     "aggregates_of",
     "baseline_for",
@@ -43,9 +39,7 @@ __all__ = [
     "opened_by",
     "outage_of",
     "policy_of",
-    "preview_import",
     "progress_of",
-    "read_import",
     "report_of",
     "report_rows",
     "report_without_rows",

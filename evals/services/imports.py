@@ -8,7 +8,6 @@ from django.db import transaction
 
 from evals.models import Dataset, PendingImport
 from evals.models.imports import KEPT_FOR, forget_files
-from evals.selectors.imports import preview_import
 from evals.services.changes import Change, demand_reason
 from evals.services.datasets import ImportSummary, import_rows
 
@@ -52,6 +51,8 @@ def confirm_import(*, kept: PendingImport, seen: str, change: Change, approved: 
     dataset = Dataset.objects.select_for_update().get(pk=kept.dataset_id)
     if not PendingImport.objects.select_for_update().filter(pk=kept.pk).exists():
         raise ImportExpired
+    from evals.selectors.imports import preview_import  # late: it loads what reads Excel, and most services read no file
+
     preview = preview_import(dataset, bytes(kept.content), name=kept.file_name, sees_held_out=sees_held_out)
     if preview.read.problems or preview.digest != seen:
         raise PreviewChanged

@@ -422,8 +422,8 @@ def test_nobody_deletes_in_the_desk(admin_client, model):
     from django.apps import apps
     from django.contrib import admin
 
-    page = admin.site._registry[apps.get_model("evals", model)]
     request = admin_client.get(f"/admin/evals/{model}/").wsgi_request
+    page = admin.site._registry[apps.get_model("evals", model)]
     assert not page.has_delete_permission(request)
     assert "delete_selected" not in page.get_actions(request)
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from evals.datasets.spreadsheet import write_csv, write_xlsx
 from evals.management.demo import EXPERTS, SEEDS, seed_people
 from evals.models import Case, Dataset, PendingImport, Recording
-from evals.selectors import preview_import
+from evals.selectors.imports import preview_import
 from evals.services import Change, ReasonMissing, confirm_import, keep_file, open_held_out
 from evals.tasks import forget_imports
 from evals.tests.awkward_files import FILES, make_csv

@@ -52,6 +52,7 @@ def run() -> Run:
 
 
 def desk_pages() -> list[tuple[Any, Any]]:
+    admin.autodiscover()
     return [(model, page) for model, page in admin.site._registry.items() if model._meta.app_label == "evals"]
 
 

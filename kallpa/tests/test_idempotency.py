@@ -12,9 +12,10 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from kallpa.celery import app
-from kallpa.idempotency import Answer, answer_once, hash_request, prune_keys, read_key
+from kallpa.idempotency import Answer, answer_once, hash_request, read_key
 from kallpa.models import IdempotencyKey
 from kallpa.problems import Problem
+from kallpa.pruning import prune_keys
 
 NOW = dt.datetime(2026, 3, 9, 15, 0, tzinfo=dt.UTC)
 DAY = dt.timedelta(hours=24)

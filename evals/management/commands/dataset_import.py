@@ -13,7 +13,7 @@ from evals.datasets.spreadsheet import FileRead, say_place
 from evals.management.lookups import find_dataset, find_user
 from evals.models import Dataset
 from evals.releases import ExitCode
-from evals.selectors import CaseChange, ImportPreview, preview_import, read_import
+from evals.selectors.imports import CaseChange, ImportPreview, preview_import, read_import
 from evals.services import Change, HeldOutClosed, ReasonMissing, import_rows, save_edited
 from evals.targets import TARGETS
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from kallpa.idempotency import prune_keys
+from kallpa.pruning import prune_keys
 
 
 class Command(BaseCommand):
