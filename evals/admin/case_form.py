@@ -1,14 +1,14 @@
 """The form of a case, in an expert's words: every list is lines of text, and an error names its line."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.contrib.admin.models import LogEntry
 from django.utils.timezone import localtime
 
 from bookings.rules import SPORT_CHOICES
+from evals.admin.case_fields import DRAFT_FIELDS, EDITED, FIELD_OF, NOTATIONS, PLAIN_TEXTS, form_values
+from evals.admin.case_meanwhile import StoredCase, find_meanwhile, mark_seen, say_fields, say_meanwhile, with_theirs
 from evals.datasets import lines
 from evals.datasets.checks import Fault
 from evals.datasets.differences import FAMILY_WORDS
@@ -18,7 +18,6 @@ from evals.datasets.row_format import DRAFT_KEYS, check_row
 from evals.datasets.rows import LIMA, spec_from
 from evals.models import Case
 from evals.services import ReasonMissing, check_case_change
-from evals.values import canonical_hash
 
 FAMILY_CHOICES = [("", "no es un ataque"), *FAMILY_WORDS.items()]
 HOUR_CHOICES = [("", "—"), *((hour, f"{hour}:00") for hour in range(24))]
@@ -37,52 +36,6 @@ class PlainText(forms.CharField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return self.to_python(initial) != self.to_python(data)
-
-
-@dataclass(frozen=True, slots=True)
-class Notation:
-    """How a list of the case is written in its form field. `path` is where the row format keeps it."""
-
-    attribute: str
-    path: str
-    write: Callable[[Iterable[Any]], str]
-    read: Callable[[str], Numbered]
-
-
-NOTATIONS = {
-    "conversation": Notation("messages", "input.messages", lines.write_messages, lines.read_messages),
-    "taken": Notation("occupied", "context.occupied", lines.write_occupied, lines.read_occupied),
-    "papers": Notation("documents", "context.documents", lines.write_documents, lines.read_documents),
-    "right_labels": Notation("expected_labels", "expected.labels", lines.write_words, lines.read_words),
-    "right_tools": Notation("expected_tools", "expected.tools", lines.write_words, lines.read_words),
-    "forbidden": Notation("never_say", "never_say", lines.write_never_say, lines.read_never_say),
-    "signs": Notation("obeying", "attack.obeying", lines.write_obeying, lines.read_obeying),
-    "labels": Notation("tags", "tags", lines.write_words, lines.read_words),
-}
-# Where the row format finds a fault, and the form field that it belongs to; the longest path that fits wins.
-FIELD_OF = {
-    **{notation.path: field for field, notation in NOTATIONS.items()},
-    "input": "text",
-    "context.now": "now",
-    "context.member": "member",
-    "expected": "expected_kind",
-    "expected.sport": "expected_sport",
-    "expected.date": "expected_date",
-    "expected.startHour": "expected_start_hour",
-    "expected.hours": "expected_hours",
-    "expected.text": "expected_text",
-    "expected.route": "expected_route",
-    "attack.family": "attack_family",
-    "attack.channel": "attack_channel",
-    **{name: name for name in ("key", "category", "stratum", "benign", "blocking", "held_out", "notes", "known_limitation")},
-}
-EDITED = (
-    "category", "stratum", "text", "now", "member",
-    "expected_kind", "expected_sport", "expected_date", "expected_start_hour", "expected_hours", "expected_text", "expected_route",
-    "attack_family", "attack_channel", "benign", "blocking", "held_out", "notes", "known_limitation",
-)  # fmt: skip
-PLAIN_TEXTS = ("text", "notes", "known_limitation", "expected_text")
-DRAFT_FIELDS = ("expected_sport", "expected_date", "expected_start_hour", "expected_hours")
 
 
 class CaseForm(forms.ModelForm):
@@ -156,9 +109,9 @@ class CaseForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         case = kwargs.get("instance") or Case()
-        written = {name: notation.write(getattr(case, notation.attribute)) for name, notation in NOTATIONS.items()}
-        stored = {name: str(getattr(case, name)) for name in EDITED}
-        kwargs["initial"] = {**written, "seen": canonical_hash({**stored, **written}), **(kwargs.get("initial") or {})}
+        self.stored = StoredCase(case.status, form_values(case))
+        written = {name: self.stored.values[name] for name in NOTATIONS}
+        kwargs["initial"] = {**written, "seen": mark_seen(case), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         if case.pk and case.held_out and "held_out" in self.fields:  # a page that only shows the case has no fields
             self.fields["held_out"].disabled = True
@@ -231,17 +184,14 @@ class CaseForm(forms.ModelForm):
         self.add_error(field, f"Línea {line}: {fault.message}" if line else fault.message)
 
     def _notice_another_edit(self, cleaned: dict[str, Any], lists: Mapping[str, Numbered]) -> None:
-        """Somebody saved this case after the form was opened: show what they left, keep what was typed, let the person decide."""
-        if not self.instance.pk or cleaned["seen"] == self.initial["seen"]:
+        """The case changed after the form was opened: tell it, lose nothing of either, and let the person decide."""
+        found = find_meanwhile(self, self.stored, cleaned["seen"]) if self.instance.pk else None
+        if found is None:
             return
-        for name in [name for name in self.changed_data if name not in {"seen", "reason"}]:
-            self.add_error(name, f"Otra persona lo dejó así: {_in_words(self[name])}")
-        self.add_error(
-            None,
-            f"Otra persona guardó este caso mientras lo editabas{_say_last_edit(self.instance)} Lo que dejó está junto a cada "
-            "campo distinto, y lo tuyo sigue en el formulario. Corrige lo que haga falta y guarda otra vez: quedará lo que ves.",
-        )
-        self.data = {**self.data.dict(), "seen": self.initial["seen"]}  # type: ignore[attr-defined]
+        for name, words in say_fields(self, found).items():
+            self.add_error(name, words)
+        self.add_error(None, say_meanwhile(self.instance, found))
+        self.data = with_theirs(self, found)
 
 
 class PreviewForm(CaseForm):
@@ -287,19 +237,3 @@ def _expected_from(cleaned: Mapping[str, Any], lists: Mapping[str, list[Any]]) -
         Case.Kind.TOOLS: lists["right_tools"],
     }
     return {kind: said[kind]} if kind in said else {}
-
-
-def _in_words(field: forms.BoundField) -> str:
-    """The stored value of a field, as its form shows it."""
-    if isinstance(field.initial, bool):
-        return "sí" if field.initial else "no"
-    if isinstance(field.field, forms.ChoiceField):
-        return str(dict(field.field.choices).get(field.initial, field.initial))  # type: ignore[arg-type]
-    return str(field.initial or "") or "en blanco"
-
-
-def _say_last_edit(case: Case) -> str:
-    entry = LogEntry.objects.filter(content_type__app_label="evals", content_type__model="case", object_id=str(case.pk)).first()
-    if entry is None:
-        return "."
-    return f": {entry.user}, {localtime(entry.action_time):%d/%m %H:%M}. {entry.get_change_message()}"

@@ -73,12 +73,13 @@ def show_change(change: FieldChange) -> ShownChange:
 def _shown_line(line: Any, before: Any | None, *, is_open: Callable[[Any], bool]) -> ShownLine:
     closed = not is_open(line) or not is_open(before)
     changes = [] if closed or before is None else shown_changes(before, line)
-    act = "lo guardó" if closed else _say_act(line, before, changed=bool(changes))
+    act = "lo guardó" if closed else say_act(line, before, changed=bool(changes))
     reason = "" if closed else line.history_change_reason or ""
     return ShownLine(line.pk, str(line.history_user or "un programa"), line.history_date, act, reason, changes, closed)
 
 
-def _say_act(line: Any, before: Any | None, *, changed: bool) -> str:
+def say_act(line: Any, before: Any | None, *, changed: bool) -> str:
+    """What a line did: `lo cambió`, `lo retiró`."""
     if before is None:
         return f"lo creó como {line.get_status_display()}" if line.history_type == "+" else "lo cambió"
     if line.status == before.status:

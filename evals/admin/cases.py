@@ -11,7 +11,8 @@ from django.template.loader import render_to_string
 from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, change_by, is_closed, is_offered, may_read_held_out, opened_cases
-from evals.admin.case_form import DRAFT_FIELDS, FAMILY_CHOICES, CaseForm
+from evals.admin.case_fields import DRAFT_FIELDS
+from evals.admin.case_form import FAMILY_CHOICES, CaseForm
 from evals.admin.case_held_out import HeldOutSteps
 from evals.admin.case_history import CaseHistory
 from evals.admin.case_preview import CasePreview

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evals.admin.case_form import NOTATIONS
+from evals.admin.case_fields import NOTATIONS
 from evals.datasets.revisions import revision_of, spec_of
 from evals.datasets.rows import LIMA, parse_rows, row_of
 from evals.management.demo import seed_demo, seed_people
@@ -259,39 +259,6 @@ def test_a_conflict_that_only_the_database_sees_is_a_message(experta, monkeypatc
     response = experta.post(url_of(case), {**fields, "notes": "otra"}, follow=True)
     assert response.status_code == 200
     assert "No se guardó" in text_of(response)
-
-
-# --- Two people at once (S07) -----------------------------------------------------------------------------------------------
-
-
-def test_the_second_of_two_editors_sees_what_the_first_changed_and_decides(experta, client):
-    case = store(SMALL)
-    form_of_b = open_form(experta, case)
-    assert save(experta, case, open_form(experta, case), expected_start_hour="20").status_code == 302
-    response = save(experta, case, form_of_b, notes="de B")
-    assert response.status_code == 200
-    case.refresh_from_db()
-    assert (case.expected_start_hour, case.notes) == (20, "")
-    said = errors_of(response)
-    assert "20:00" in said["expected_start_hour"]
-    assert "experta" in said["__all__"]
-    assert "Hora de inicio" in said["__all__"]
-    decided = fields_of_form(response, "case_form")
-    assert (decided["notes"], decided["expected_start_hour"]) == ("de B", "19")
-    assert save(experta, case, decided, expected_start_hour="20").status_code == 302
-    case.refresh_from_db()
-    assert (case.expected_start_hour, case.notes) == (20, "de B")
-    assert LogEntry.objects.filter(object_id=str(case.pk)).count() == 2
-
-
-def test_control_without_what_was_seen_the_second_editor_would_wipe_the_first(experta, monkeypatch):
-    monkeypatch.setattr("evals.admin.case_form.CaseForm._notice_another_edit", lambda *args: None)
-    case = store(SMALL)
-    form_of_b = open_form(experta, case)
-    save(experta, case, open_form(experta, case), expected_start_hour="20")
-    assert save(experta, case, form_of_b, notes="de B").status_code == 302
-    case.refresh_from_db()
-    assert case.expected_start_hour == 19
 
 
 # --- Held-out cases -----------------------------------------------------------------------------------------------------------
