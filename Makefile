@@ -10,7 +10,7 @@ RUNTIME := $(VENV)/requirements.stamp
 DEV := $(VENV)/requirements-dev.stamp
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 MANAGE := $(BIN)/python manage.py
-CODE := kallpa bookings assistant evals bench manage.py .ci/count_tests.py
+CODE := kallpa bookings assistant evals bench conftest.py manage.py .ci/count_tests.py
 # Tests never see a real model, whatever the shell that starts them has exported.
 PYTEST := env -u LLM_BASE_URL -u LLM_MODEL -u LLM_API_KEY $(BIN)/python -m pytest
 MARKS := $(if $(filter 1,$(SERVICES)),not faults,not faults and not services)
@@ -40,7 +40,7 @@ serve: prepare ## Serve the site on 127.0.0.1:PORT (8000) and print the demo log
 	@$(MANAGE) runserver 127.0.0.1:$(PORT)
 
 test: $(DEV) ## Run the tests; ARGS="-k text" narrows them, SERVICES=1 runs all on PostgreSQL and Redis
-	@$(PYTEST) -n auto -m "$(MARKS)" $(ARGS)
+	@$(PYTEST) -n auto --dist worksteal -m "$(MARKS)" $(ARGS)
 
 check: lint test ## Format, lint, import contracts, types, missing migrations, the API schema, tests
 

@@ -24,8 +24,7 @@ SIGN_UP = {
 
 
 @pytest.fixture(autouse=True)
-def fast_and_uncounted(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def uncounted(settings: Settings) -> None:
     settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid.uuid4().hex}}
 
 

@@ -21,11 +21,6 @@ TODAY = NOW.date()
 PASSWORD = "vecina-demo"
 
 
-@pytest.fixture(autouse=True)
-def quick_passwords(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def seed(now: dt.datetime = NOW) -> list[str]:
     return [*seed_complex(), *seed_neighbour(password=PASSWORD), *seed_week(now=now)]
 

@@ -34,7 +34,6 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     clock = Clock()
     for module in ("bookings.account_forms", "bookings.account_views"):
         monkeypatch.setattr(f"{module}.now_in_lima", clock)

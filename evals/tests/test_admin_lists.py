@@ -1,4 +1,4 @@
-"""The desk's pages: as many queries for 2,000 rows as for 20, what they show of a run, and text that stays text."""
+"""The desk's pages: as many queries for 1,200 rows as for 20, what they show of a run, and text that stays text."""
 
 import re
 
@@ -82,18 +82,19 @@ def facts_of(run):
     return {field.attname: getattr(run, field.attname) for field in Run._meta.concrete_fields if field.name != "id"}
 
 
-def test_pages_take_as_many_queries_for_two_thousand_rows_as_for_twenty(admin_client):
+def test_pages_take_as_many_queries_for_more_rows_than_a_query_names_as_for_twenty(admin_client):
+    """SQLite takes 999 values at once: what asks for rows by their keys asks twice beyond that."""
     lists = [f"/admin/evals/{model}/" for model in LISTS] + ["/admin/evals/result/?nota=mal", "/admin/evals/case/?q=caso"]
-    counted = {}
-    for count in (20, 2_000):
+    counted: dict[int, list[int]] = {}
+    for count in (20, 1_200):
         run = grow(count)
         multiply(count, run)
         urls = lists + pages_of(run.version.dataset)
-        for url in urls:  # what Django looks up once and remembers
+        for url in urls if not counted else ():  # what Django looks up once and remembers
             admin_client.get(url)
         counted[count] = [queries_of(admin_client, url) for url in urls]
-    assert counted[2_000] == counted[20]
-    assert max(counted[2_000]) <= MOST_QUERIES
+    assert counted[1_200] == counted[20]
+    assert max(counted[1_200]) <= MOST_QUERIES
 
 
 def pages_of(dataset):
@@ -104,8 +105,6 @@ def pages_of(dataset):
         f"/admin/evals/dataset/{dataset.pk}/compare/?a=1&b=ahora",
         f"/admin/evals/dataset/{dataset.pk}/freeze/",
         f"/admin/evals/case/{dataset.cases.earliest('id').pk}/change/",
-        f"/admin/evals/dataset/{dataset.pk}/compare/?a=1&b=ahora",
-        f"/admin/evals/dataset/{dataset.pk}/freeze/",
         f"/admin/evals/case/{dataset.cases.earliest('id').pk}/history/",
         f"/admin/evals/run/{run.pk}/change/",
         f"/admin/evals/result/{run.results.earliest('id').pk}/change/",

@@ -2,10 +2,12 @@
 
 import datetime as dt
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from assistant.drafts import AssistantResult, Draft
 from assistant.llm.scripted import ScriptedModel
@@ -26,10 +28,13 @@ IMPOSSIBLE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def demo(settings: Any) -> None:
-    settings.DEBUG = False  # nobody logs in here, and passwords take their time
-    assert run_command("seed_demo").code == 0
+@pytest.fixture(scope="module", autouse=True)
+def demo(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The shipped datasets, made once: what a test writes is taken back to here."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        assert run_command("seed_demo").code == 0
+        yield
+        transaction.set_rollback(True)
 
 
 def run_dataset(slug: str, *words: str) -> tuple[Done, Run]:

@@ -70,7 +70,6 @@ def home(
     live_server: Any, courts: list[Court], provider: LoopbackProvider, settings: Any, monkeypatch: pytest.MonkeyPatch, now: dt.datetime
 ) -> str:
     """The address of a site with courts and a scripted model."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # here nobody tries to guess one
     point_at(settings, provider)
     stop_clock(monkeypatch, now)
     return str(live_server.url)
