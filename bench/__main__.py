@@ -65,7 +65,7 @@ def desk(counts: list[int]) -> Iterator[dict[str, str]]:
         for count in counts:
             path = Path(folder) / f"{count}.jsonl"
             write_cases(path, count)
-            manage_quietly(environment, "dataset_import", f"banco-{count}", str(path), "--create")
+            manage_quietly(environment, "dataset_import", f"banco-{count}", str(path), "--create", "--as", "experta", "--approve")
             manage_quietly(environment, "dataset_freeze", f"banco-{count}")
         yield environment
 

@@ -32,7 +32,7 @@ def fill_desk(owner: User) -> Dataset:
     dataset = Dataset.objects.create(slug="banco", name="Banco", owner=owner)
     seeds = [json.loads(line) for line in SEED.read_text("utf-8").splitlines()]
     lines = [json.dumps(seeds[number % len(seeds)] | {"key": f"caso-{number:06}"}) for number in range(CASES)]
-    import_rows(dataset=dataset, rows=parse_rows(lines)[0], change=change)
+    import_rows(dataset=dataset, rows=parse_rows(lines)[0], change=change, approved=True)
     version = freeze_version(dataset=dataset, by=owner)
     start_run(version=version, config=RunConfig(), by=owner, now=now)
     copies = [DatasetVersion(dataset=dataset, number=number, content_hash="h", size=CASES) for number in range(2, VERSIONS + 1)]

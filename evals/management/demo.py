@@ -124,7 +124,7 @@ def _fill_dataset(dataset: Dataset, change: Change) -> None:
         rows, problems = parse_rows(lines)
     if problems:
         raise ValueError(f"{dataset.slug}.jsonl: {problems[0]}")
-    import_rows(dataset=dataset, rows=rows, change=change)
+    import_rows(dataset=dataset, rows=rows, change=change, approved=True)
 
 
 def _seed_policy(dataset: Dataset, change: Change) -> None:

@@ -34,7 +34,7 @@ from evals.services.datasets import (
     sign_version,
 )
 from evals.services.held_out import HeldOutClosed, HeldOutShare, NotAReader, hold_out_share, let_go, open_for_export, open_held_out
-from evals.services.imports import ImportExpired, PreviewChanged, confirm_import, find_kept, keep_file
+from evals.services.imports import ImportExpired, PreviewChanged, confirm_import, find_kept, keep_file, may_import
 from evals.services.proposals import NoBudgetLeft, buy_answer, store_proposals
 from evals.services.runs import (
     NothingToRun,
@@ -86,6 +86,7 @@ __all__ = [
     "interrupt_run",
     "keep_file",
     "let_go",
+    "may_import",
     "may_sign",
     "move_cases",
     "open_for_export",

@@ -9,7 +9,7 @@ from django.utils.timezone import localtime
 
 from evals.datasets.revisions import BATCH, fields_of, keep_held_out, spec_of
 from evals.datasets.selection import in_signed_versions, stands_in_signed_version
-from evals.models import Case
+from evals.models import Case, Dataset
 from evals.services.changes import Change, ReasonMissing, demand_reason, note_change, words_of
 from evals.values import CaseSpec
 
@@ -38,8 +38,9 @@ class WrongStep(CaseNotMoved):
 class NotAnApprover(CaseNotMoved):
     """Approving takes a person with the permission."""
 
-    def __init__(self, case: Case, by: User | None) -> None:
-        super().__init__(f"{by or 'Un programa'} no puede aprobar «{case}»: hace falta una persona con permiso de aprobar.")
+    def __init__(self, what: Case | Dataset, by: User | None) -> None:
+        said = f"«{what}»" if isinstance(what, Case) else f"casos de «{what}»"
+        super().__init__(f"{by or 'Un programa'} no puede aprobar {said}: hace falta una persona con permiso de aprobar.")
 
 
 class OwnWork(CaseNotMoved):
@@ -215,8 +216,13 @@ def _check_step(case: Case, to: Case.Status, change: Change, *, signed: bool) ->
         demand_reason(change.reason, IN_A_SIGNED_VERSION)
 
 
+def may_approve(by: User | None) -> bool:
+    """Approving takes a person, and one with the permission."""
+    return by is not None and by.has_perm("evals.approve_case")
+
+
 def _check_approver(case: Case, by: User | None) -> None:
-    if by is None or not by.has_perm("evals.approve_case"):
+    if by is None or not may_approve(by):
         raise NotAnApprover(case, by)
     if case.dataset.second_person_approves and case.author_id == by.pk:
         raise OwnWork(case)

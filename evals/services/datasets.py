@@ -16,6 +16,7 @@ from evals.datasets.selection import in_signed_versions, latest_version
 from evals.datasets.verification import verify_version
 from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
 from evals.selectors import health_report
+from evals.services.cases import NotAnApprover, may_approve
 from evals.services.changes import Change, demand_reason, words_of
 from evals.services.held_out import HeldOutClosed
 
@@ -83,16 +84,18 @@ class NothingToCorrect(Exception):  # noqa: N818 -- an answer of the domain, not
 
 
 @transaction.atomic
-def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, approved: bool = True) -> ImportSummary:
-    """Adds and changes cases by key, all or nothing. Cases that the file leaves out stay, and so does the status of those it changes.
+def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, approved: bool = False) -> ImportSummary:
+    """Adds and changes cases by key, all or nothing. Cases that the file leaves out stay as they are, and retired ones stay retired.
 
-    A held-out case stays held out, whatever the file says. New cases begin as approved, or as proposed. With `approved` false, or in
-    a dataset where another person approves, an approved case that the file changes goes back to proposed. What a person imports
-    counts as written by them. Raises ReasonMissing when a case of a signed version would change without a reason, and HeldOutClosed
-    when a person who may not read held-out cases brings one of them.
+    A held-out case stays held out, whatever the file says. New cases begin as proposed, and an approved case that the file changes
+    goes back to it; with `approved` both are approved, unless in this dataset another person approves. What a person imports counts
+    as written by them. Raises NotAnApprover when `approved` is asked by nobody or by who may not approve, ReasonMissing when a case
+    of a signed version would change without a reason, and HeldOutClosed when a person who may not read held-out cases brings one.
     """
+    if approved and not may_approve(change.by):
+        raise NotAnApprover(dataset, change.by)
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
-    approved = approved and not (dataset.second_person_approves and change.by)
+    approved = approved and not dataset.second_person_approves
     live = {case.key: case for case in dataset.cases.all()}
     _refuse_closed([live[row.spec.key] for row in rows if row.spec.key in live], change.by)
     added = [row for row in rows if row.spec.key not in live]

@@ -26,6 +26,11 @@ class PreviewChanged(Exception):  # noqa: N818 -- an answer of the domain, not a
         super().__init__("El dataset cambió mientras mirabas, y no se guardó nada. Esto es lo que el archivo haría ahora.")
 
 
+def may_import(person: User) -> bool:
+    """Importing adds and changes cases."""
+    return person.has_perms(["evals.add_case", "evals.change_case"])
+
+
 @transaction.atomic
 def keep_file(*, dataset: Dataset, content: bytes, name: str, by: User, now: datetime) -> PendingImport:
     """Keeps a file until its owner confirms it; what is an hour old, and their earlier file for this dataset, go."""

@@ -42,11 +42,11 @@ def draft_row(key: str, output: str | None = None, *, invalid: bool | None = Fal
 
 def make_dataset(rows: Iterable[dict[str, Any]], *, slug: str = "examen", policy: bool = True, **policy_fields: Any) -> Dataset:
     """A dataset with an owner, these rows, and unless `policy` is false a policy whose one threshold every figure meets."""
-    owner, _ = User.objects.get_or_create(username="duena")
+    owner = let_approve("duena")
     dataset, _ = Dataset.objects.get_or_create(slug=slug, defaults={"name": slug, "owner": owner})
     parsed, problems = parse_rows(json.dumps(row) for row in rows)
     assert not problems, problems
-    import_rows(dataset=dataset, rows=parsed, change=Change(owner, timezone.now(), "para la prueba"))
+    import_rows(dataset=dataset, rows=parsed, change=Change(owner, timezone.now(), "para la prueba"), approved=True)
     if policy:
         made, _ = GatePolicy.objects.get_or_create(dataset=dataset, defaults=policy_fields)
         made.thresholds.get_or_create(metric="correct", op=">=", value=0, justification="En la prueba cualquier cifra vale.")
@@ -61,6 +61,13 @@ def make_version(rows: Iterable[dict[str, Any]], *, signed: bool = True, **datas
         assert owned.owner is not None
         sign_version(version=version, by=owned.owner, reason="para la prueba", now=timezone.now())
     return version
+
+
+def let_approve(username: str) -> User:
+    """A person, new or known, with the permission to approve cases."""
+    user, _ = User.objects.get_or_create(username=username)
+    user.user_permissions.add(Permission.objects.get(codename="approve_case"))
+    return User.objects.get(username=username)
 
 
 def let_read_held_out(username: str) -> User:

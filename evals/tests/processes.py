@@ -142,7 +142,8 @@ def import_cases(here: Site, folder: Path, count: int) -> None:
     ]
     path = folder / "examen.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    here.manage("dataset_import", "examen", str(path), "--create")
+    here.manage("createsuperuser", "--noinput", "--username", "jefa", "--email", "jefa@kallpa.test")
+    here.manage("dataset_import", "examen", str(path), "--create", "--as", "jefa", "--approve")
     here.manage("dataset_freeze", "examen")
 
 

@@ -53,7 +53,7 @@ def store(*rows):
     dataset, _ = Dataset.objects.get_or_create(slug="mio", defaults={"name": "Mío"})
     parsed, problems = parse_rows(lines(*rows))
     assert problems == []
-    import_rows(dataset=dataset, rows=parsed, change=Change(User.objects.get(username="experta"), NOW))
+    import_rows(dataset=dataset, rows=parsed, change=Change(User.objects.get(username="experta"), NOW), approved=True)
     return Case.objects.get(dataset=dataset, key=rows[0]["key"])
 
 

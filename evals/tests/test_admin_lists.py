@@ -223,7 +223,7 @@ def test_the_dataset_page_counts_what_is_not_signed(admin_client):
     assert "Todo lo aprobado está firmado en v1" in text_of(admin_client.get(url))
     Case.objects.filter(key="a").update(notes="x")
     Case.objects.filter(key="b").update(status=Case.Status.RETIRED)
-    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("d")))[0], change=Change(None, timezone.now()))
+    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("d")))[0], change=Change(dataset.owner, timezone.now()), approved=True)
     assert "3 cambios sin firmar desde v1" in text_of(admin_client.get(url))
     Case.objects.filter(key="a").update(notes="")
     assert "2 cambios sin firmar desde v1" in text_of(admin_client.get(url))

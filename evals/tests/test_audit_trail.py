@@ -78,7 +78,7 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
     case.expected_start_hour = 20
     save_case(case=case, change=change())
     retire_case(case=Case.objects.get(key="mal"), change=change())
-    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("nueva")))[0], change=change())
+    import_rows(dataset=dataset, rows=parse_rows(lines(draft_row("nueva")))[0], change=change(), approved=True)
     correct_recording(recording=Recording.objects.filter(case=case).latest("pk"), invalid=True, note="la copié mal", by=owner)
     dataset.policy.max_known_limitations = 5
     save_edited(row=dataset.policy, change=change())
@@ -108,7 +108,7 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
 
 def test_an_import_of_many_cases_is_one_line_and_their_recordings_another(run: Run) -> None:
     rows = parse_rows(lines(*[draft_row(f"nueva-{number:02}") for number in range(30)]))[0]
-    import_rows(dataset=run.version.dataset, rows=rows, change=change())
+    import_rows(dataset=run.version.dataset, rows=rows, change=change(), approved=True)
     told = trail_of(run).splitlines()
     for said in ("creó casos", "agregó grabaciones (juego base)"):
         found = [line for line in told if said in line]

@@ -50,10 +50,13 @@ def approver(name):
     return user
 
 
-def load(dataset, *rows, by=None, reason="", **options):
+def load(dataset, *rows, by=None, reason="", approved=True):
+    """Approved unless told otherwise; what a program brings is approved behind its back."""
     parsed, problems = parse_rows(lines(*rows))
     assert problems == []
-    import_rows(dataset=dataset, rows=parsed, change=Change(by, NOW, reason), **options)
+    import_rows(dataset=dataset, rows=parsed, change=Change(by, NOW, reason), approved=approved and by is not None)
+    if approved and by is None:
+        dataset.cases.update(status="approved")
     return dataset.cases.get(key=rows[0]["key"])
 
 
@@ -297,3 +300,14 @@ def test_a_file_with_a_person_behind_it_counts_as_written_and_one_of_a_program_d
 def test_what_a_file_changes_waits_for_approval_when_asked_to(dataset, experta, approved, after):
     load(dataset, SMALL)
     assert load(dataset, with_(SMALL, notes="otra"), by=experta, approved=approved).status == after
+
+
+@pytest.mark.parametrize("by", [None, "nadie"])
+def test_an_import_approves_nothing_for_who_may_not(dataset, by):
+    """The service says it, so that no caller can forget; and it approves nothing unless told to."""
+    rows, change = parse_rows(lines(SMALL))[0], Change(User.objects.create_user(by) if by else None, NOW)
+    with pytest.raises(NotAnApprover, match="casos de «reservas»"):
+        import_rows(dataset=dataset, rows=rows, change=change, approved=True)
+    assert not dataset.cases.exists()
+    import_rows(dataset=dataset, rows=rows, change=change)
+    assert dataset.cases.get().status == "proposed"

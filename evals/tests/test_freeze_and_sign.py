@@ -26,6 +26,7 @@ from evals.services import (
     import_rows,
     sign_version,
 )
+from evals.tests.desk import let_approve, let_read_held_out
 from evals.tests.test_dataset_rows import FULL, SMALL, lines, with_
 from evals.tests.test_dataset_verify import without_trigger
 
@@ -35,7 +36,7 @@ NOW = datetime(2026, 3, 9, 15, 0, tzinfo=UTC)
 
 @pytest.fixture
 def owner():
-    return User.objects.create_user("experta")
+    return let_read_held_out(let_approve("experta").username)
 
 
 @pytest.fixture
@@ -46,7 +47,9 @@ def dataset(owner):
 def load(dataset, *rows):
     parsed, problems = parse_rows(lines(*rows))
     assert problems == []
-    return import_rows(dataset=dataset, rows=parsed, change=Change(None, NOW))
+    return import_rows(
+        dataset=dataset, rows=parsed, change=Change(dataset.owner or User.objects.get(username="experta"), NOW), approved=True
+    )
 
 
 def many(count):

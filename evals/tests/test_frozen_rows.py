@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 
 from evals.datasets.rows import parse_rows
@@ -23,6 +22,7 @@ from evals.models import (
     Signature,
 )
 from evals.services import Change, freeze_version, import_rows, sign_version
+from evals.tests.desk import let_approve
 from evals.tests.test_dataset_rows import SMALL, lines, with_
 
 pytestmark = pytest.mark.django_db
@@ -51,11 +51,11 @@ def facts():
     """A row in each frozen table, and a second revision for the join table to point at."""
     policy = GatePolicy.objects.create(dataset=Dataset.objects.create(slug="otro", name="Otro"))
     ProductThreshold.objects.create(policy=policy, metric="correct", op=">=", value=0.9, justification="x")
-    owner = User.objects.create_user("experta")
+    owner = let_approve("experta")
     dataset = Dataset.objects.create(slug="reservas", name="Reservas", owner=owner)
     dataset.delegates.add(owner)
     rows, _ = parse_rows(lines(with_(SMALL, recordings=[{"text": "{}"}])))
-    import_rows(dataset=dataset, rows=rows, change=Change(None, NOW))
+    import_rows(dataset=dataset, rows=rows, change=Change(owner, NOW), approved=True)
     version = freeze_version(dataset=dataset, by=None)
     sign_version(version=version, by=owner, reason="la primera", now=NOW)
     Case.objects.update(notes="otra")

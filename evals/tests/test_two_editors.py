@@ -48,7 +48,7 @@ def store(*rows):
 def bring(dataset, *rows, change):
     parsed, problems = parse_rows(lines(*rows))
     assert problems == []
-    import_rows(dataset=dataset, rows=parsed, change=change)
+    import_rows(dataset=dataset, rows=parsed, change=change, approved=True)
 
 
 def other(why=WHY):

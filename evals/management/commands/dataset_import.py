@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
@@ -14,7 +15,7 @@ from evals.management.lookups import find_dataset, find_user
 from evals.models import Dataset
 from evals.releases import ExitCode
 from evals.selectors.imports import CaseChange, ImportPreview, preview_import, read_import
-from evals.services import Change, HeldOutClosed, ReasonMissing, import_rows, save_edited
+from evals.services import Change, HeldOutClosed, NotAnApprover, ReasonMissing, import_rows, may_import, save_edited
 from evals.targets import TARGETS
 
 
@@ -22,8 +23,9 @@ class Command(BaseCommand):
     help = (
         "Importa casos a un dataset desde Excel (.xlsx), CSV, JSON Lines o pruebas de promptfoo. Una sola fila mala y no se importa nada: "
         "dice cada problema con su fila y su columna, y sale con 1. Con --dry-run solo dice qué haría. Los casos que el archivo no trae se "
-        "quedan como están. Cambiar casos de una versión firmada pide --reason. Con --as queda escrito quién lo trajo, y lo correcto "
-        "cuenta como escrito por esa persona. Sale con 2 si el uso es incorrecto."
+        "quedan como están. Lo nuevo queda propuesto, y también lo aprobado que cambia; con --approve queda aprobado, si quien dice --as "
+        "puede aprobar. Cambiar casos de una versión firmada pide --reason. Con --as queda escrito quién lo trajo, y lo correcto cuenta "
+        "como escrito por esa persona. Sale con 1 si el archivo o la persona no pueden, con 2 si el uso es incorrecto."
     )
     requires_system_checks: list[str] = []
 
@@ -31,6 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("dataset")
         parser.add_argument("file", type=Path)
         parser.add_argument("--as", dest="as_user", default=None, metavar="USER", help="quién trae el archivo")
+        parser.add_argument("--approve", action="store_true", help="aprueba lo que entra y lo que cambia; necesita --as")
         parser.add_argument("--reason", default="", help="por qué cambian los casos, en una frase")
         parser.add_argument("--dry-run", action="store_true", help="dice qué agregaría y qué cambiaría, celda por celda, y no guarda nada")
         parser.add_argument("--create", action="store_true", help="crea el dataset si no existe, con lo que dicen las opciones siguientes")
@@ -42,29 +45,32 @@ class Command(BaseCommand):
         missing = options["create"] and not Dataset.objects.filter(slug=options["dataset"]).exists()
         dataset = _unsaved_dataset(options) if missing else find_dataset(options["dataset"])
         content, name = _read_bytes(options["file"]), options["file"].name
+        by = _find_importer(options)
+        sees_held_out = by is None or by.has_perm("evals.view_held_out_text")
         if options["dry_run"]:
-            self._preview(dataset, content, options["file"])
+            self._preview(dataset, content, options["file"], sees_held_out=sees_held_out)
             return
-        read = read_import(dataset, content, name=name, sees_held_out=True)
+        read = read_import(dataset, content, name=name, sees_held_out=sees_held_out)
         self._tell_or_refuse(read, options["file"])
-        by = find_user(options["as_user"]) if options["as_user"] else None
         change = Change(by, timezone.now(), options["reason"])
         with transaction.atomic():
             if missing:
                 save_edited(row=dataset, change=change)
-            self._import(dataset, read.rows, change)
+            self._import(dataset, read.rows, change, approved=options["approve"])
 
-    def _import(self, dataset: Dataset, rows: list[ParsedRow], change: Change) -> None:
+    def _import(self, dataset: Dataset, rows: list[ParsedRow], change: Change, *, approved: bool) -> None:
         try:
-            summary = import_rows(dataset=dataset, rows=rows, change=change)
+            summary = import_rows(dataset=dataset, rows=rows, change=change, approved=approved)
         except ReasonMissing as error:
             raise CommandError(f"{error} Usa --reason.", returncode=ExitCode.FAILED) from error
-        except HeldOutClosed as error:
+        except (HeldOutClosed, NotAnApprover) as error:
             raise CommandError(str(error), returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{dataset}: {summary.added} nuevos, {summary.changed} cambiados, {summary.unchanged} iguales.")
+        if approved and dataset.second_person_approves:
+            self.stderr.write(f"Quedan propuestos: en «{dataset}» el autor no aprueba lo suyo.", style_func=str)
 
-    def _preview(self, dataset: Dataset, content: bytes, file: Path) -> None:
-        preview = preview_import(dataset, content, name=file.name, sees_held_out=True)
+    def _preview(self, dataset: Dataset, content: bytes, file: Path, *, sees_held_out: bool) -> None:
+        preview = preview_import(dataset, content, name=file.name, sees_held_out=sees_held_out)
         self._tell_or_refuse(preview.read, file)
         for change in preview.added:
             self.stdout.write(f"nuevo · {change.key}")
@@ -97,6 +103,19 @@ def _read_bytes(file: Path) -> bytes:
             return opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise CommandError(f"No se puede leer {file}: {error.strerror}.", returncode=ExitCode.MISUSED) from error
+
+
+def _find_importer(options: dict[str, Any]) -> User | None:
+    """Who brings the file, with the permissions that the page asks for."""
+    if not options["as_user"]:
+        if options["approve"]:
+            raise CommandError("--approve necesita --as: aprobar lo hace una persona.", returncode=ExitCode.MISUSED)
+        return None
+    by = find_user(options["as_user"])
+    if not may_import(by):
+        sentence = f"{by} no puede importar: hacen falta los permisos de agregar y de cambiar casos."
+        raise CommandError(sentence, returncode=ExitCode.FAILED)
+    return by
 
 
 def _unsaved_dataset(options: dict[str, Any]) -> Dataset:
