@@ -208,7 +208,7 @@ def by_command(client, case, tmp_path):
     file = tmp_path / "casos.jsonl"
     file.write_bytes(b"".join(lines(with_(SMALL, notes="x"))))
     assert run_command("dataset_import", "mio", str(file), "--reason", "Lo trajo un programa.").code == 0
-    return "Un programa lo cambió (hora de inicio, notas) el "
+    return "Un programa lo cambió y quedó propuesto (hora de inicio, notas) el "
 
 
 @pytest.mark.parametrize("write", [by_import, by_revert, by_bulk_retirement, by_retirement, by_approval, by_command])
