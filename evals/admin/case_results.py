@@ -10,6 +10,7 @@ from evals.datasets.revisions import revision_of
 from evals.models import Case, Result, Score
 
 LATEST = 8
+WAITS = "se ve cuando una persona haya guardado lo correcto del caso"
 GRADE_WORDS = {1.0: "correcto", None: "sin nota"}
 
 

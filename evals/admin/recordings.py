@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,6 +13,7 @@ from django.utils.text import Truncator
 
 from evals.admin.access import HELD_OUT, AboutCase, ask_to_open, may_read_held_out, opened_cases
 from evals.admin.asking import ask
+from evals.admin.case_results import WAITS, was_written
 from evals.admin.words import say_recording
 from evals.datasets.lines import one_break
 from evals.models import Recording
@@ -22,6 +23,7 @@ from evals.words import MARK_WORDS
 MARKS = [("", "sin marcar: decide el oráculo"), ("yes", "sí: nunca debe llegar a ser un borrador"), ("no", "no: es una salida legítima")]
 MARK_OF = {"": None, "yes": True, "no": False}
 WORD_OF = {mark: word for word, mark in MARK_OF.items()}
+OUTPUT = ("text", "mark", "note")  # besides how it reads
 
 
 class CorrectionForm(forms.Form):
@@ -68,19 +70,38 @@ class RecordingAdmin(AboutCase):
         return row.case_id, row.case.held_out
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Recording], search_term: str) -> tuple[QuerySet[Recording], bool]:
-        """Words of a held-out recording find it only for those who have its case open."""
+        """Words of a held-out recording find it only for those who have its case open, and words of one that waits for nobody."""
         found, duplicates = super().get_search_results(request, queryset, search_term)
         if search_term:
             own_key = Q(case__key__icontains=search_term.strip())
-            found = found.filter(Q(case__held_out=False) | own_key | Q(case__in=opened_cases(request)))
+            found = found.filter(own_key | Q(case__held_out=False) | Q(case__in=opened_cases(request)))
+            found = found.filter(own_key | Q(case__answer_written_at__isnull=False) | Q(created_by=request.user, origin="hand"))
         return found, duplicates
+
+    def waits(self, request: HttpRequest, recording: Recording) -> bool:
+        """True for an output of a case whose right answer nobody has saved: it would lead whoever writes it. One's own words do not."""
+        own = recording.origin == "hand" and recording.created_by_id == request.user.pk
+        return not own and not was_written(recording.case)
+
+    def get_fields(self, request: HttpRequest, obj: Recording | None = None) -> tuple[str, ...]:
+        waits = obj is not None and self.waits(request, obj)
+        return tuple("why_hidden" if name == "says" else name for name in self.fields if name not in OUTPUT) if waits else self.fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Recording | None = None) -> tuple[str, ...]:
+        return self.get_fields(request, obj)
+
+    @admin.display(description="se lee como")
+    def why_hidden(self, recording: Recording) -> str:
+        return WAITS.capitalize()
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """One column depends on who is looking."""
 
         @admin.display(description="se lee como")
         def says(recording: Recording) -> str:
-            return HELD_OUT if self.is_closed(request, recording) else Truncator(say_recording(recording)).chars(90)
+            if self.is_closed(request, recording):
+                return HELD_OUT
+            return WAITS if self.waits(request, recording) else Truncator(say_recording(recording)).chars(90)
 
         return (*self.list_display[:2], says, *self.list_display[2:])
 
@@ -112,6 +133,10 @@ class RecordingAdmin(AboutCase):
             raise PermissionDenied
         if self.is_closed(request, recording):
             return ask_to_open(request, recording.case_id)
+        if self.waits(request, recording):
+            said = f"Primero guarda lo correcto de «{recording.case}»: hasta entonces no se muestra lo que respondió el modelo."
+            self.message_user(request, said, messages.WARNING)
+            return HttpResponseRedirect(reverse("admin:evals_case_change", args=[recording.case_id]))
         form = CorrectionForm(request.POST or None, initial={"text": recording.text, "invalid": WORD_OF[recording.invalid]})
         if request.method == "POST" and form.is_valid():
             try:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 
+from evals.admin.case_results import WAITS, was_written
 from evals.admin.words import say_answer
 from evals.datasets.revisions import read_spec
 from evals.gate import CODE_ONLY
@@ -61,7 +62,7 @@ def _first_failures(run: Run) -> list[Line]:
     wrong = Result.objects.filter(run=run, scores__scoring__is_current=True, scores__metric="correct", scores__value__lt=1)
     shown = (
         wrong.filter(revision__traits__held_out__isnull=True, revision__case__held_out=False)
-        .select_related("revision")
+        .select_related("revision__case")
         .order_by(BLOCKING_FIRST, "pk")
     )
     return [_explain(result) for result in shown[:SHOWN_AT_MOST]]
@@ -71,4 +72,5 @@ def _explain(result: Result) -> Line:
     spec = read_spec(result.revision)
     limitation = f" Limitación conocida: {clean(spec.known_limitation)}" if spec.known_limitation else ""
     blocking = " Bloqueante." if spec.blocking else ""
-    return Line(spec.key, f"Se esperaba: {say_expected(spec.expected)}. Salió: {clean(say_answer(result))}.{blocking}{limitation}")
+    got = clean(say_answer(result)) if was_written(result.revision.case) else WAITS
+    return Line(spec.key, f"Se esperaba: {say_expected(spec.expected)}. Salió: {got}.{blocking}{limitation}")

@@ -13,6 +13,7 @@ from django.utils.timezone import localtime
 
 from assistant.llm import ModelError
 from evals.admin.access import HELD_OUT, AboutCase, FrozenAdmin, is_held_out, may_read_held_out, opened_cases
+from evals.admin.case_results import WAITS, was_written
 from evals.admin.run_page import run_context
 from evals.admin.trail import trail_url
 from evals.admin.words import case_lines, say_answer
@@ -147,9 +148,10 @@ class KindFilter(admin.SimpleListFilter):
         return list(OUTCOME_WORDS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Result]) -> QuerySet[Result]:
-        """What came out of a held-out case finds it only for those who have it open."""
+        """What came out of a held-out case finds it only for those who have it open; where nobody wrote what is right, it finds nothing."""
         if not self.value():
             return queryset
+        queryset = queryset.filter(revision__case__answer_written_at__isnull=False)
         is_open = Q(revision__traits__held_out__isnull=True, revision__case__held_out=False) | Q(revision__case__in=opened_cases(request))
         return queryset.filter(is_open, outcome_kind=self.value())
 
@@ -192,7 +194,8 @@ class ResultAdmin(AboutCase):
 
         @admin.display(description="salió")
         def got(result: Result) -> str:
-            return HELD_OUT if self.is_closed(request, result) else Truncator(say_answer(result)).chars(60)
+            said = HELD_OUT if self.is_closed(request, result) else _say_got(result)
+            return said if said == WAITS else Truncator(said).chars(60)
 
         return (*self.list_display[:2], expected, got, *self.list_display[2:])
 
@@ -211,14 +214,20 @@ class ResultAdmin(AboutCase):
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
 
+def _say_got(result: Result) -> str:
+    """What came out, once a person has saved what is right for the case."""
+    return say_answer(result) if was_written(result.revision.case) else WAITS
+
+
 def _result_context(result: Result) -> dict[str, Any]:
-    spec = read_spec(result.revision)
-    outcome = Outcome.from_row(result.outcome) if result.outcome else None
-    scores = Score.objects.filter(result=result, scoring__is_current=True).order_by("id")
+    """Scores quote what came out, so they wait with it."""
+    spec, shows = read_spec(result.revision), was_written(result.revision.case)
+    outcome = Outcome.from_row(result.outcome) if result.outcome and shows else None
+    scores = Score.objects.filter(result=result, scoring__is_current=True).order_by("id") if shows else []
     return {
         "lines": case_lines(spec),
         "expected": say_expected(spec.expected),
-        "got": say_answer(result),
+        "got": _say_got(result),
         "outcome": outcome,
         "scores": [(METRICS[score.metric].label, score) for score in scores if score.metric in METRICS],
         "spending": _say_spending(result),

@@ -94,3 +94,56 @@ def test_a_refused_form_shows_the_answers_again(experta, run):
     refused = experta.post(url_of("dos"), fields | {"category": "", "expected_date": ""})
     assert refused.status_code == 200
     assert "Lo que respondieron las corridas" in text_of(refused)
+
+
+# --- Other pages of the admin -----------------------------------------------------------------------------------------------
+
+
+def pages_with_outputs(run):
+    result, recording = run.results.get(revision__case__key="uno"), Recording.objects.get(case__key="uno")
+    lists = [f"/admin/evals/result/?run={run.pk}", "/admin/evals/result/", "/admin/evals/recording/", "/admin/evals/recording/?q=uno"]
+    return [*lists, *(f"/admin/evals/{page}/change/" for page in (f"run/{run.pk}", f"result/{result.pk}", f"recording/{recording.pk}"))]
+
+
+def test_lists_and_pages_hide_what_came_out_until_what_is_right_is_saved(experta, run):
+    waits = "se ve cuando una persona haya guardado lo correcto del caso"
+    for url in pages_with_outputs(run):
+        page = experta.get(url)
+        assert page.status_code == 200, url
+        assert ANSWER not in page.content.decode(), url
+        assert waits in text_of(page).lower(), url
+    assert save(experta, "uno").status_code == 302
+    for url in pages_with_outputs(run):
+        page = experta.get(url)
+        assert ANSWER in page.content.decode(), url
+        assert waits not in text_of(page).lower(), url
+
+
+def test_filters_and_search_do_not_find_it_either(experta, run):
+    found = {url: text_of(experta.get(url)) for url in ("/admin/evals/result/?salio=clarify", "/admin/evals/recording/?q=violeta")}
+    assert [url for url, text in found.items() if "0 result" not in text and "0 grabaci" not in text] == []
+    assert save(experta, "uno").status_code == 302
+    for url in found:
+        assert "uno" in text_of(experta.get(url)), url
+
+
+def test_an_output_that_waits_is_not_corrected_before_what_is_right(experta, run):
+    recording = Recording.objects.get(case__key="uno")
+    url = f"/admin/evals/recording/{recording.pk}/correct/"
+    page = experta.get(url, follow=True)
+    assert page.redirect_chain[0][0] == url_of("uno")
+    assert "Primero guarda lo correcto de «uno»" in text_of(page)
+    assert ANSWER not in page.content.decode()
+    assert save(experta, "uno").status_code == 302
+    assert experta.get(url).status_code == 200
+
+
+def test_who_wrote_a_recording_by_hand_reads_and_corrects_their_own(experta, run):
+    case = Case.objects.get(key="uno")
+    own = Recording.objects.create(case=case, set_name="mia", text=ASKED, origin="hand", created_by=User.objects.get(username="experta"))
+    bought = {"model": "m", "prompt_hash": "h", "date": "2026-03-01"}
+    other = Recording.objects.create(case=case, set_name="comprada", text=ASKED, origin=bought, created_by=own.created_by)
+    for recording, shown in ((own, True), (other, False)):
+        assert (ANSWER in experta.get(f"/admin/evals/recording/{recording.pk}/change/").content.decode()) is shown
+        assert experta.get(f"/admin/evals/recording/{recording.pk}/correct/").status_code == (200 if shown else 302)
+    assert text_of(experta.get("/admin/evals/recording/?q=violeta")).count(ANSWER) == 1
