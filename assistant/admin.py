@@ -1,7 +1,9 @@
 """Production as the desk reads it: masked, without saying who, and nothing to write. What is too old goes by itself."""
 
 from django.contrib import admin
+from django.utils import timezone
 
+from assistant.agent_wording import was_interrupted
 from assistant.ledger_admin import ModelCallAdmin
 from assistant.models import AgentRun, Interaction, UserReport
 from kallpa.admin import ReadOnly
@@ -50,16 +52,20 @@ class InteractionAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(AgentRun)
 class AgentRunAdmin(ReadOnly, admin.ModelAdmin):
-    list_display = ["created_at", "user", "masked_task", "stop", "cause", "model_calls", "cost"]
+    list_display = ["created_at", "user", "masked_task", "how_it_ended", "cause", "model_calls", "cost"]
     list_filter = ["stop", "cause", "model"]
     list_select_related = ["user"]
     search_fields = ["masked_task", "answer"]
     date_hierarchy = "created_at"
     fieldsets = [
-        (None, {"fields": ["created_at", "user", "masked_task", "answer", "stop", "cause", "steps"]}),
+        (None, {"fields": ["created_at", "user", "masked_task", "answer", "how_it_ended", "cause", "steps"]}),
         ("Modelo", {"fields": ["model", "prompt_hash", "model_calls"]}),
         ("Consumo", {"fields": ["input_tokens", "output_tokens", "tokens_measured", "latency_ms", "cost", "price_known"]}),
     ]
+
+    @admin.display(description="cómo terminó", ordering="stop")
+    def how_it_ended(self, run: AgentRun) -> str:
+        return "Se interrumpió" if was_interrupted(run, timezone.now()) else run.get_stop_display()
 
     @admin.display(description="costo (USD)", ordering="cost_micro_usd")
     def cost(self, run: AgentRun) -> str:

@@ -14,6 +14,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from assistant.agent_pages import show_arguments
 from assistant.models import AgentRun
@@ -175,6 +176,15 @@ def test_a_run_whose_process_is_gone_was_interrupted(desk: Client, staff: User, 
     for seconds, sentence in ((100, "Todavía está en curso"), (111, "Se interrumpió antes de terminar")):
         run = stored(staff, now, stop="", running_since=now - dt.timedelta(seconds=seconds))  # 60 + 20 + 30
         assert sentence in desk.get(f"{PAGE}{run.pk}/").content.decode()
+
+
+def test_the_admin_says_so_too(client: Client, staff: User) -> None:
+    client.force_login(User.objects.create_superuser("jefa"))
+    now = timezone.now()
+    for seconds, sentence in ((10, "En curso"), (111, "Se interrumpió")):
+        run = stored(staff, now, stop="", running_since=now - dt.timedelta(seconds=seconds))
+        assert f'field-how_it_ended">{sentence}<' in client.get("/admin/assistant/agentrun/").content.decode()
+        assert f'<div class="readonly">{sentence}</div>' in client.get(f"/admin/assistant/agentrun/{run.pk}/change/").content.decode()
 
 
 # --- Asking ---------------------------------------------------------------------------------------------------------------
