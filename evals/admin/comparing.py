@@ -68,11 +68,14 @@ def show_comparison(page: admin.ModelAdmin, request: HttpRequest, pk: int) -> Ht
     dataset = get_object_or_404(Dataset, pk=pk)
     if not page.has_view_permission(request, dataset) or not request.user.has_perm("evals.view_case"):
         raise PermissionDenied
+    title = f"Comparar versiones de {dataset}"
     versions = list(dataset.versions.select_related("signature__signed_by").order_by("-number"))
+    if not versions:  # there is only what is there now, and nothing to compare it with
+        return TemplateResponse(request, "admin/evals/dataset/compare.html", _context(page, request, dataset, title))
     signed = [each for each in versions if hasattr(each, "signature")]
     usual = next(iter([*signed, *versions]), None)
     before, after = _side(versions, request.GET.get("a"), usual), _side(versions, request.GET.get("b"), None)
-    context = _context(page, request, dataset, f"Comparar versiones de {dataset}") | {
+    context = _context(page, request, dataset, title) | {
         "choices": [(NOW, "lo de ahora"), *((str(each.number), f"v{each.number}, {say_signature(each)}") for each in versions)],
         "a": _name(before),
         "b": _name(after),

@@ -72,6 +72,15 @@ def test_the_other_way_round_what_was_added_is_retired(dataset: Dataset) -> None
     assert [(change.kind, change.key) for change in load_changes(found, found.differing)][2:] == [("added", "sale"), ("retired", "entra")]
 
 
+def test_a_dataset_without_versions_is_told_to_freeze_one(admin_client: Client) -> None:
+    dataset = Dataset.objects.create(slug="nuevo", name="Nuevo")
+    page: Any = admin_client.get(f"/admin/evals/dataset/{dataset.pk}/compare/")
+    assert "todavía no tiene versiones" in text_of(page)
+    assert f"/admin/evals/dataset/{dataset.pk}/freeze/" in page.content.decode()
+    assert "<select" not in page.content.decode()
+    assert "De lo de ahora a lo de ahora" not in text_of(page)
+
+
 def test_two_frozen_versions_are_compared_as_they_were(dataset: Dataset) -> None:
     first, second = dataset.versions.get(), freeze_version(dataset=dataset, by=None)
     edit("igual", notes="después")
