@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 
 from assistant.ledger import RecordedModel
 from assistant.llm import Model, ModelError, Usage
@@ -31,6 +31,7 @@ from evals.outages import Admission, Watch
 from evals.storing import write_result
 from evals.targets import TARGETS, Target, TargetConfig, stand_in
 from evals.values import Outcome
+from kallpa.away import is_away
 
 logger = logging.getLogger(__name__)
 
@@ -198,9 +199,9 @@ class _Helper:
         try:
             answer = self._complete(row, asked)
             return answer, marks_for(row.case, answer)
-        except (OperationalError, InterfaceError):  # the database is away: nothing about this row
-            raise
-        except Exception as bug:  # noqa: BLE001 -- whatever a metric raises, the other rows must not be asked and paid again
+        except Exception as bug:  # whatever a metric raises, the other rows must not be asked and paid again
+            if is_away(bug):  # nothing about this row
+                raise
             failure = _crash(bug, row, asked.spending.attempts)
             return failure, marks_for(row.case, failure)
 

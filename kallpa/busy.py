@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from kallpa.away import is_away
 from kallpa.problems import BUSY_RETRY_S
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class BusyDatabaseMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, OperationalError | InterfaceError):
+        if not is_away(exception):
             return None
         logger.error("The database does not answer on %s: %s", request.path, exception, exc_info=exception)
         return HttpResponse(render_to_string("503.html"), status=503, headers={"Retry-After": str(BUSY_RETRY_S)})

@@ -6,12 +6,13 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework.exceptions import APIException, NotFound, Throttled, ValidationError
 from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
 from rest_framework.serializers import CharField, DictField, IntegerField, ListField, Serializer
+
+from kallpa.away import is_away
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ def _as_problem(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
-        case OperationalError() | InterfaceError():
+        case _ if is_away(error):
             logger.error("The database does not answer: %s", error, exc_info=error)
             return Problem(503, "BUSY", retry_after_s=BUSY_RETRY_S)
         case ValidationError():

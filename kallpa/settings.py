@@ -208,6 +208,7 @@ DEFAULT_EXCEPTION_REPORTER_FILTER = "kallpa.error_reports.PrivateReporterFilter"
 
 # --- Database: SQLite by default, PostgreSQL in production --------------------------------------------------------------
 
+DATABASE_IDLE_S = _whole("DATABASE_IDLE_S", "180", low="0", high="86400")
 DATABASES = {"default": _database(f"sqlite:///{quote(str(BASE_DIR / 'kallpa.sqlite3'))}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["CONN_MAX_AGE"] = 0
@@ -218,6 +219,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
     }
+elif DATABASE_IDLE_S:
+    # A process that is stopped within a transaction keeps its locks; the server ends its session, and others go on.
+    _given = DATABASES["default"].get("OPTIONS", {})
+    _idle = f"-c idle_in_transaction_session_timeout={DATABASE_IDLE_S}s"
+    DATABASES["default"]["OPTIONS"] = _given | {"options": f"{_given.get('options', '')} {_idle}".strip()}
 
 # --- Cache, queue -------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.services
 CASES = 60
+IDLE_WITHIN = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
 
 
 @pytest.fixture
@@ -126,13 +127,54 @@ def test_without_the_sweeper_an_emptied_redis_leaves_the_run_waiting(desk: Site,
 
 
 def stop_between_transactions(desk: Site, group: int) -> bool:
-    """Stops the processes; those that were inside a transaction go on, for stopped there they would keep its locks for ever."""
+    """Stops the processes; those that were inside a transaction go on, for stopped there they would keep its locks for long."""
     os.killpg(group, signal.SIGSTOP)
     busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
     if desk.rows(busy) == [(0,)]:
         return True
     os.killpg(group, signal.SIGCONT)
     return False
+
+
+def stop_within_a_transaction(desk: Site, group: int) -> bool:
+    """Stops the processes where one is inside a transaction; elsewhere they go on."""
+    os.killpg(group, signal.SIGSTOP)
+    if desk.rows(IDLE_WITHIN) > [(0,)]:
+        return True
+    os.killpg(group, signal.SIGCONT)
+    return False
+
+
+def start_and_stop(desk: Site, ledger: Path, *, idle_s: int) -> int:
+    """A worker that stands still within a transaction of the run, and a second one with a beat."""
+    desk.environment["DATABASE_IDLE_S"] = str(idle_s)
+    first = start_worker(desk, "uno")
+    queue_run(desk)
+    wait_until(lambda: calls_in(ledger) >= 5)
+    wait_until(lambda: stop_within_a_transaction(desk, first), seconds=20)
+    start_worker(desk, "dos")
+    start_beat(desk, ledger.parent)
+    return first
+
+
+def test_a_worker_stopped_within_a_transaction_is_cut_off_and_comes_back(desk: Site, tmp_path: Path) -> None:
+    first = start_and_stop(desk, tmp_path / "ledger.jsonl", idle_s=2)
+    wait_until(lambda: is_finished(desk))
+    assert_complete_and_single(desk, CASES)
+    facts = "SELECT id, finished_at, outcome::text FROM evals_result ORDER BY id"
+    before = desk.rows(facts)
+    os.killpg(desk.children[-2].pid, signal.SIGKILL)  # the second worker
+    os.killpg(first, signal.SIGCONT)
+    queue_run(desk)
+    wait_until(lambda: desk.rows("SELECT status FROM evals_run ORDER BY id") == [("finished",), ("finished",)])
+    assert desk.rows(facts)[:CASES] == before
+
+
+def test_control_without_the_limit_it_keeps_the_run_for_ever(desk: Site, tmp_path: Path) -> None:
+    start_and_stop(desk, tmp_path / "ledger.jsonl", idle_s=0)
+    with pytest.raises(AssertionError, match="in time"):
+        wait_until(lambda: is_finished(desk), seconds=15)
+    assert desk.rows(IDLE_WITHIN) > [(0,)]
 
 
 def test_a_stopped_worker_s_late_answers_change_nothing(desk: Site, tmp_path: Path) -> None:
