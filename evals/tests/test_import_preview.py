@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evals.datasets.spreadsheet import write_csv, write_xlsx
+from evals.datasets.spreadsheet.template import ADVICE
 from evals.management.demo import EXPERTS, SEEDS, seed_people
 from evals.models import Case, Dataset, PendingImport, Recording
 from evals.selectors.imports import preview_import
@@ -262,6 +264,37 @@ def test_the_same_sheet_again_changes_nothing_and_another_answer_is_a_change(exp
     confirm(expert, upload(expert, dataset, MINIMAL.encode()))
     assert "Nada que cambiar: 3 iguales" in text_of(upload(expert, dataset, MINIMAL.encode()))
     assert "0 nuevos · 1 cambia · 2 iguales" in text_of(upload(expert, dataset, MINIMAL.replace("pregunta", "declina").encode()))
+
+
+@pytest.mark.parametrize(
+    ("situation", "right", "place", "said"),
+    [
+        (
+            "2026-03-09",
+            "pregunta",
+            "A «situación»",
+            "Falta la hora en que la persona escribe. Ponla junto a la fecha, así: 2026-03-09 10:00",
+        ),
+        ("el lunes", "pregunta", "A «situación»", "No se entiende la fecha y hora"),
+        ("2026-03-09 10:00\n2026-03-10 fulbito 18\n2026-03-10 futbol 19", "pregunta", "A «situación»", "En horas ocupadas: Línea 3: "),
+        ("2026-03-09 10:00\n\nmañana", "pregunta", "A «situación»", "En horas ocupadas: Línea 3: Escribe fecha, deporte, hora"),
+        ("2026-03-09 10:00", "borrador: deporte=fulbito, fecha=10 de marzo, hora=19, horas=1", "C «lo correcto»", "En fecha: "),
+        ("2026-03-09 10:00", "borrador: deporte=fulbito, hora=19, horas=1", "C «lo correcto»", "En fecha: "),
+    ],
+)
+def test_a_fault_in_a_cell_that_says_several_things_is_told_in_that_cell(situation: str, right: str, place: str, said: str) -> None:
+    content = FOUR + f'"{situation}",hola,"{right}",\r\n'
+    [problem] = preview_import(empty_dataset(), content.encode(), name="a.csv", sees_held_out=True).read.problems
+    assert (problem.line, problem.field) == (2, place)
+    assert problem.message.startswith(said)
+
+
+def test_the_help_and_the_guide_say_how_a_situation_is_written() -> None:
+    guide = Path("docs/guia-del-experto.md").read_text("utf-8")
+    for told in (" ".join(ADVICE), guide):
+        assert "2026-03-09 10:00" in told
+        assert "2026-03-10 fulbito 18 Los Halcones" in told
+        assert "«hoy es», «hora» y «horas" in told
 
 
 def test_the_same_text_twice_in_the_same_situation_is_refused_with_both_rows() -> None:

@@ -58,6 +58,8 @@ KIND_WORDS |= {
     for said in words
 }
 COMPACT = re.compile(r"(borrador|etiquetas|ruta|herramientas|texto)\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
+DETAIL_COLUMNS = {column for columns in DETAILS.values() for column in columns}
+HOW_TO_WRITE_IT = "2026-03-09 10:00; debajo, en la misma celda, las horas ocupadas si importan: 2026-03-10 fulbito 18 Los Halcones"
 COMPACT_COLUMNS = {"etiquetas": "labels", "ruta": "route", "herramientas": "tools", "texto": "text"}
 
 
@@ -119,10 +121,17 @@ class _Reader:
             faults.append(
                 (KEY, f"La fila {self.seen[key]} y la fila {number} son el mismo caso, «{key}». Cambia una de las dos claves o bórrala.")
             )
+        faults = [self._where_written(*fault) for fault in faults]
         faults.sort(key=lambda fault: self.header.position(fault[0]))
         self.problems += [Problem(number, self.header.place(column), message) for column, message in faults]
         if not faults:
             self.rows.append(ParsedRow(number, spec_from(found.row, found.row), recordings_from(found.row)))
+
+    def _where_written(self, column: str, message: str) -> tuple[str, str]:
+        """What the sheet says in one cell for several columns has its faults there, each with the name of what is wrong."""
+        present = self.header.names.values()
+        whole = SITUATION if column in (DAY, CLOCK, OCCUPIED) else RIGHT if column in DETAIL_COLUMNS else ""
+        return (whole, f"En {column}: {message}") if whole in present and column not in present else (column, message)
 
     def _cells(self, values: list[Value]) -> dict[str, Value]:
         named = {name: values[position] for position, name in self.header.names.items() if position < len(values)}
@@ -212,11 +221,13 @@ def _expand_situation(cells: dict[str, Value], faults: list[tuple[str, str]]) ->
     try:
         day, clock = read_moment(value)
     except CellError:
-        faults.append(
-            (SITUATION, "Escribe la fecha y la hora de la situación, como 2026-03-09 10:00, y debajo, si importan, las horas ocupadas.")
-        )
+        faults.append((SITUATION, f"No se entiende la fecha y hora en que la persona escribe. Escribe así: {HOW_TO_WRITE_IT}."))
         return rest
-    return rest | {DAY: day} | ({CLOCK: clock} if clock else {}) | ({OCCUPIED: taken} if taken.strip() else {})
+    if clock is None:
+        faults.append((SITUATION, f"Falta la hora en que la persona escribe. Ponla junto a la fecha, así: {HOW_TO_WRITE_IT}."))
+        return rest
+    below = f"\n{taken}"  # so that a line has the number that it has in the cell
+    return rest | {DAY: day, CLOCK: clock} | ({OCCUPIED: below} if taken.strip() else {})
 
 
 def _expand_right(cells: dict[str, Value], faults: list[tuple[str, str]], assumed: Counter[str]) -> dict[str, Value]:

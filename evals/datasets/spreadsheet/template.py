@@ -105,6 +105,9 @@ ADVICE = (
     "Escribe un caso por fila en la hoja «Casos». No cambies los títulos; las columnas que no uses se pueden borrar.",
     "Lo mínimo es lo que escribe la persona y lo correcto. También se acepta una hoja con solo «situación», «lo que escribe la persona», "
     "«lo correcto» y «lo que nunca debe decir».",
+    "En «situación» va todo en una celda: en la primera línea la fecha y la hora en que la persona escribe, 2026-03-09 10:00; debajo, si "
+    "importan, las horas ocupadas, una por línea (Alt+Enter): 2026-03-10 fulbito 18 Los Halcones. Reemplaza a «hoy es», «hora» y «horas "
+    "ocupadas».",
     "Al subirla verás qué entra, qué cambia y qué se rechaza, con su fila y su columna, antes de guardar nada.",
     "Una hoja sin algunos casos no retira ninguno: solo cambia los que trae.",
     "No uses fórmulas ni celdas combinadas: se rechazan con su dirección.",
