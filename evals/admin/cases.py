@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.forms import Script
@@ -19,6 +19,7 @@ from evals.admin.case_preview import CasePreview
 from evals.admin.case_recordings import CurrentRecordings, RecordingsInPlace, may_correct
 from evals.admin.case_results import past_answers, was_written
 from evals.admin.case_steps import CaseSteps
+from evals.admin.how_checked import say_unanswerable
 from evals.admin.words import case_lines
 from evals.datasets import lines
 from evals.datasets.revisions import spec_of
@@ -108,6 +109,8 @@ class CaseAdmin(CaseSteps, HeldOutSteps, CaseHistory, CasePreview):
 
     def save_model(self, request: HttpRequest, obj: Case, form: Any, change: bool) -> None:
         save_case(case=obj, change=change_by(request, form.cleaned_data["reason"]))
+        if doubt := say_unanswerable(obj.expected_kind, target=obj.dataset.target):
+            self.message_user(request, doubt, messages.WARNING)
 
     def get_inlines(self, request: HttpRequest, obj: Case | None) -> list[Any]:
         """Recordings are outputs too: they wait until somebody has written what is right."""

@@ -6,7 +6,8 @@ from bookings.rules import RULE_MESSAGES, check_booking_rules
 from bookings.values import BookingRequest
 from evals.datasets import lines
 from evals.datasets.rows import obeying_row
-from evals.metrics.answers import BOOKING_KINDS
+from evals.datasets.spreadsheet.columns import KINDS, say_kinds
+from evals.targets import answers_of
 from evals.values import CaseSpec, NeverSay
 from evals.words import say_draft
 
@@ -83,10 +84,18 @@ def _say_weight(case: CaseSpec) -> Iterator[str]:
         yield "Es reservado: solo se corre para publicar."
 
 
+def say_unanswerable(kind: str, *, target: str) -> str:
+    """That the dataset's target cannot give this kind of answer, and which it can; empty when it can, or nobody knows."""
+    able = answers_of(target)
+    if not able or kind in able:
+        return ""
+    return f"Ojo: «{KINDS[kind]}» no es algo que «{target}» responda, y este caso nunca saldrá bien. Puede: {say_kinds(able)}."
+
+
 def _say_doubts(case: CaseSpec, target: str) -> Iterator[str]:
     """What the expert may want to look at again. None of it forbids to save."""
-    if target in BOOKING_TARGETS and case.expected.kind not in BOOKING_KINDS:
-        yield "Ojo: el asistente de reservas no da texto libre, etiquetas, rutas ni herramientas, y este caso nunca saldrá bien."
+    if doubt := say_unanswerable(case.expected.kind, target=target):
+        yield doubt
     if case.now is None and target in BOOKING_TARGETS:
         yield "Ojo: el caso no dice qué día y qué hora es. «Mañana» significará otra cosa en cada corrida."
     draft = case.expected.draft

@@ -10,6 +10,7 @@ from evals.datasets.rows import ParsedRow, row_of
 from evals.datasets.spreadsheet import Existing, FileRead, read_cases
 from evals.datasets.spreadsheet.columns import cells_of
 from evals.models import Case, Dataset
+from evals.targets import answers_of
 from evals.values import canonical_hash
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -59,14 +60,15 @@ class ImportPreview:
 def preview_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> ImportPreview:
     """Reads a file against the cases as they are. Held-out cases are not for those who may not read them to change."""
     live, closed = _live_rows(dataset, sees_held_out=sees_held_out)
-    read = _read(content, name, live, closed)
+    read = _read(content, name, Existing(live, closed, answers_of(dataset.target)))
     retired = Case.objects.filter(dataset_id=dataset.pk, status=Case.Status.RETIRED)
     return ImportPreview(read, live, set(retired.values_list("key", flat=True)))
 
 
 def read_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> FileRead:
     """What `preview_import` reads, without comparing it cell by cell."""
-    return _read(content, name, *_live_rows(dataset, sees_held_out=sees_held_out))
+    live, closed = _live_rows(dataset, sees_held_out=sees_held_out)
+    return _read(content, name, Existing(live, closed, answers_of(dataset.target)))
 
 
 def _live_rows(dataset: Dataset, *, sees_held_out: bool) -> tuple[Rows, set[str]]:
@@ -76,8 +78,8 @@ def _live_rows(dataset: Dataset, *, sees_held_out: bool) -> tuple[Rows, set[str]
     return {key: row for key, row in found.items() if key not in closed}, closed
 
 
-def _read(content: bytes, name: str, live: Rows, closed: set[str]) -> FileRead:
-    return _keep_held_out(read_cases(content, name=name, existing=Existing(live, closed)), live)
+def _read(content: bytes, name: str, existing: Existing) -> FileRead:
+    return _keep_held_out(read_cases(content, name=name, existing=existing), existing.rows)
 
 
 def _keep_held_out(read: FileRead, live: Rows) -> FileRead:

@@ -11,14 +11,18 @@ from evals.targets.config import TargetConfig
 from evals.targets.quick import QuickRules, QuickThenAssistant
 from evals.values import CaseSpec, Outcome
 
-__all__ = ["TARGETS", "Target", "TargetConfig", "released_target", "stand_in"]
+__all__ = ["TARGETS", "Target", "TargetConfig", "answers_of", "released_target", "stand_in"]
 
 
 class Target(Protocol):
-    """A system under test, configured. Its first variant is what production uses."""
+    """A system under test, configured. Its first variant is what production uses.
+
+    A case whose right answer is of a kind outside `answers` never passes.
+    """
 
     variants: tuple[str, ...]
     asks_model: bool
+    answers: frozenset[str]
 
     def __init__(self, config: TargetConfig) -> None: ...
 
@@ -40,6 +44,11 @@ TARGETS: dict[str, type[Target]] = {
     "quick": QuickRules,
     "quick-booking-assistant": QuickThenAssistant,
 }
+
+
+def answers_of(name: str) -> frozenset[str]:
+    """The kinds of right answer (`Expected.kind`) that this target can give; empty for one that is not known, of which nothing is."""
+    return TARGETS[name].answers if name in TARGETS else frozenset()
 
 
 def released_target(name: str) -> str:

@@ -21,6 +21,7 @@ class BookingAssistant:
 
     variants: tuple[str, ...] = tuple(VARIANTS)
     asks_model = True
+    answers = frozenset({"draft", "clarify", "refuse", "none"})
 
     def __init__(self, config: TargetConfig) -> None:
         self.config = config

@@ -17,6 +17,7 @@ class QuickRules:
 
     variants: tuple[str, ...] = ("reglas",)
     asks_model = False
+    answers = BookingAssistant.answers
 
     def __init__(self, config: TargetConfig) -> None:
         self.config = config

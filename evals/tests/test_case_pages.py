@@ -335,7 +335,7 @@ def preview(client, case, **changes):
         ({"expected_kind": "none"}, "todo menos un borrador"),
         ({"expected_kind": "text", "expected_text": "hola"}, "letra por letra"),
         ({"expected_kind": "labels", "right_labels": "queja, pago"}, "en cualquier orden: «queja», «pago»"),
-        ({"expected_kind": "route", "expected_route": "pagos"}, "Ojo: el asistente de reservas no da texto libre"),
+        ({"expected_kind": "route", "expected_route": "pagos"}, "Ojo: «ruta» no es algo que «booking-assistant» responda"),
         ({"forbidden": "gratis\r\npatrón: \\d{9}\r\nregla: no regaña"}, "la frase «gratis», con mayúsculas o sin ellas"),
         ({"forbidden": "regla: no regaña"}, "mientras no haya juez queda sin calificar"),
         ({"blocking": "on"}, "falla toda la corrida"),
@@ -354,6 +354,15 @@ def test_the_preview_says_in_words_how_the_form_as_it_stands_would_be_checked(ex
     assert page.status_code == 200
     assert said in text_of(page)
     assert case.history.count() == 1  # nothing was saved
+
+
+def test_saving_what_the_target_cannot_answer_warns_and_says_what_it_can(experta):
+    case = case_of()
+    said = messages_of(save(experta, case, expected_kind="text", expected_text="hola"))
+    assert "Ojo: «texto libre» no es algo que «booking-assistant» responda" in said
+    assert "Puede: llena un borrador, pregunta, declina, cualquier cosa menos un borrador." in said
+    assert Case.objects.get().expected_kind == "text"
+    assert "Ojo" not in messages_of(save(experta, case, expected_kind="refuse"))
 
 
 def test_a_case_that_is_not_there_yet_has_a_preview_too(experta):

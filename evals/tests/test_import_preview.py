@@ -41,9 +41,9 @@ def row(key: str, **fields: Any) -> dict[str, Any]:
     return draft_row(key, **fields)
 
 
-def empty_dataset() -> Dataset:
+def empty_dataset(**fields: str) -> Dataset:
     owner, _ = User.objects.get_or_create(username="duena")
-    return Dataset.objects.create(slug="examen", name="Examen", owner=owner)
+    return Dataset.objects.create(slug="examen", name="Examen", owner=owner, **fields)
 
 
 def url(dataset: Dataset, *rest: object) -> str:
@@ -235,7 +235,7 @@ MINIMAL = FOUR + (
 
 
 def test_four_columns_are_enough_and_what_was_assumed_is_said(expert: Client) -> None:
-    dataset = empty_dataset()
+    dataset = empty_dataset(target="responde-textos")
     page = upload(expert, dataset, MINIMAL.encode())
     said = text_of(page)
     for note in (
@@ -260,7 +260,7 @@ def test_four_columns_are_enough_and_what_was_assumed_is_said(expert: Client) ->
 
 
 def test_the_same_sheet_again_changes_nothing_and_another_answer_is_a_change(expert: Client) -> None:
-    dataset = empty_dataset()
+    dataset = empty_dataset(target="responde-textos")
     confirm(expert, upload(expert, dataset, MINIMAL.encode()))
     assert "Nada que cambiar: 3 iguales" in text_of(upload(expert, dataset, MINIMAL.encode()))
     assert "0 nuevos · 1 cambia · 2 iguales" in text_of(upload(expert, dataset, MINIMAL.replace("pregunta", "declina").encode()))
@@ -324,6 +324,45 @@ def test_another_kind_of_answer_takes_the_details_of_the_old_one_along(expert: C
     dataset = make_dataset([row("uno")])
     confirm(expert, upload(expert, dataset, b"clave,lo correcto\r\nuno,pregunta\r\n"))
     assert (Case.objects.get().expected_kind, Case.objects.get().expected_sport) == ("clarify", "")
+
+
+# --- Answers that the dataset's target can give -------------------------------------------------------------------------------
+
+CAN = "Escribe uno de estos: llena un borrador, pregunta, declina, cualquier cosa menos un borrador."
+PHRASE = FOUR + "2026-03-09 10:00,¿a qué hora abren?,De 7 a 22.,\r\n"
+TEXT_ROW = {"expected": {"kind": "text", "text": "De 7 a 22."}, "recordings": []}
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (PHRASE.encode(), "fila 2 · C «lo correcto»"),
+        (write_xlsx([row("uno", **TEXT_ROW)], held_out=0), "fila 2 · F «lo correcto»"),
+        (write_csv([row("uno", expected={"kind": "route", "route": "pagos"})], held_out=0), "fila 2 · F «lo correcto»"),
+        (json.dumps(row("uno", expected={"kind": "labels", "labels": ["queja"]})).encode(), "línea 1 · expected.kind"),
+        (b"- vars: {text: hola}\n  assert:\n    - {type: equals, value: De 7 a 22.}\n", "prueba 1 · assert"),
+    ],
+)
+def test_a_kind_of_answer_that_the_target_cannot_give_is_refused_in_its_place(expert: Client, content: bytes, place: str) -> None:
+    dataset = empty_dataset()
+    [problem] = preview_import(dataset, content, name="a", sees_held_out=True).read.problems
+    assert problem.message.endswith(CAN)
+    said = text_of(upload(expert, dataset, content))
+    assert place in said
+    assert "y el sistema evaluado no responde así" in said
+    elsewhere = Dataset.objects.create(slug="textos", name="Textos", target="responde-textos")
+    assert preview_import(elsewhere, content, name="a", sees_held_out=True).read.problems == []  # the control: nobody knows what it can
+
+
+@pytest.mark.parametrize("write", [write_csv, write_xlsx])
+def test_a_case_that_has_such_an_answer_already_comes_back_as_it_is_and_can_be_mended(write: Any) -> None:
+    dataset = make_dataset([row("uno", **TEXT_ROW)])
+    same = preview_import(dataset, write([row("uno", **TEXT_ROW)], held_out=0), name="a", sees_held_out=True)
+    assert (same.read.problems, same.unchanged) == ([], 1)
+    mended = preview_import(dataset, write([row("uno", notes="ojo", **TEXT_ROW)], held_out=0), name="a", sees_held_out=True)
+    assert (mended.read.problems, len(mended.changed)) == ([], 1)
+    other = preview_import(dataset, write([row("uno", expected={"kind": "route", "route": "x"})], held_out=0), name="a", sees_held_out=True)
+    assert len(other.read.problems) == 1
 
 
 # --- Held-out cases ---------------------------------------------------------------------------------------------------------

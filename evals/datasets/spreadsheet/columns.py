@@ -5,7 +5,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, time
 from typing import Any, NamedTuple
 
@@ -110,6 +110,12 @@ NOTATIONS = {
     TOOLS: Notation(lines.write_words, lines.read_words),
     TAGS: Notation(lines.write_words, lines.read_words),
 }
+
+
+def say_kinds(kinds: Collection[str]) -> str:
+    """Kinds of right answer in words, in the order of the list."""
+    return ", ".join(word for kind, word in KINDS.items() if kind in kinds)
+
 
 # --- A row as cells -------------------------------------------------------------------------------------------------------
 

@@ -4,13 +4,18 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from evals.datasets.rows import ParsedRow, Problem
+from evals.datasets.spreadsheet.columns import KINDS, say_kinds
 
 
 class Existing(NamedTuple):
-    """The rows of a dataset by key, and the keys of the cases that whoever brings the file may neither read nor change."""
+    """The rows of a dataset by key, and the keys of the cases that whoever brings the file may neither read nor change.
+
+    `answers`: the kinds of right answer that its target can give; empty when nobody knows.
+    """
 
     rows: Mapping[str, Mapping[str, Any]]
     closed: Collection[str] = ()
+    answers: Collection[str] = ()
 
 
 NOTHING = Existing({})
@@ -31,6 +36,17 @@ class FileRead(NamedTuple):
 def refuse_closed(line: int, key: str, unit: str) -> Problem:
     """A row that speaks of a closed case; it tells nothing of it but that."""
     return Problem(line, f"«{key}»", f"Es un caso reservado, y solo lo cambia quien puede leerlo. Quita esa {unit} del archivo.")
+
+
+def refuse_kind(key: str, kind: str, existing: Existing) -> str:
+    """Why the target can never give a right answer of this kind, or nothing. A case that has it already can be read and mended."""
+    before = existing.rows.get(key)
+    if not existing.answers or kind not in KINDS or kind in existing.answers or (before and before["expected"]["kind"] == kind):
+        return ""
+    return (
+        f"Esto se lee como «{KINDS[kind]}», y el sistema evaluado no responde así: el caso nunca saldría bien. Escribe uno de estos: "
+        f"{say_kinds(existing.answers)}."
+    )
 
 
 def say_place(problem: Problem, unit: str) -> str:

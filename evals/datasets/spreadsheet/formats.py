@@ -6,7 +6,7 @@ from pathlib import PurePath
 from evals.datasets.rows import MAX_BYTES, Problem, parse_rows
 from evals.datasets.spreadsheet import promptfoo
 from evals.datasets.spreadsheet.csv_file import decode, read_csv
-from evals.datasets.spreadsheet.file import NOTHING, Existing, FileRead, refuse_closed
+from evals.datasets.spreadsheet.file import NOTHING, Existing, FileRead, refuse_closed, refuse_kind
 from evals.datasets.spreadsheet.header import weigh
 from evals.datasets.spreadsheet.package import OLE, refuse_ole
 from evals.datasets.spreadsheet.reading import read_table
@@ -71,6 +71,8 @@ def kind_of(content: bytes) -> str:
 def _read_lines(content: bytes, existing: Existing) -> FileRead:
     rows, problems = parse_rows(content.splitlines(keepends=True))
     problems += [refuse_closed(row.line, row.spec.key, "línea") for row in rows if row.spec.key in existing.closed]
+    told = [(row.line, refuse_kind(row.spec.key, row.spec.expected.kind, existing)) for row in rows if row.spec.key not in existing.closed]
+    problems += [Problem(line, "expected.kind", why) for line, why in told if why]
     return FileRead(rows, problems, [], "línea")
 
 

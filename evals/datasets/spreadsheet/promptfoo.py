@@ -15,7 +15,7 @@ import yaml
 from evals.datasets.checks import shown
 from evals.datasets.row_format import check_row
 from evals.datasets.rows import ParsedRow, Problem, spec_from
-from evals.datasets.spreadsheet.file import Existing, FileRead, refuse_closed
+from evals.datasets.spreadsheet.file import Existing, FileRead, refuse_closed, refuse_kind
 from evals.datasets.spreadsheet.reading import key_from
 from evals.datasets.spreadsheet.table import Table, Unreadable, Value
 from evals.datasets.spreadsheet.values import fold
@@ -192,6 +192,8 @@ def _read_tests(tests: list[Test], existing: Existing, notes: list[str]) -> File
             problems.append(refuse_closed(test.number, row["key"], "prueba"))
             continue
         faults = faults or [(fault.where, fault.message) for fault in check_row(row)]
+        if why := refuse_kind(row["key"], row["expected"]["kind"], existing):
+            faults.append(("assert", why))
         if not faults and seen.setdefault(row["key"], test.number) != test.number:
             faults = [("vars", f"Dice lo mismo que la {seen[row['key']]}. Junta sus asserts en una sola o cambia sus vars.")]
         problems += [Problem(test.number, place, message) for place, message in faults]

@@ -39,7 +39,7 @@ from evals.datasets.spreadsheet.columns import (
     cells_of,
     row_of_cells,
 )
-from evals.datasets.spreadsheet.file import Existing, FileRead, refuse_closed
+from evals.datasets.spreadsheet.file import Existing, FileRead, refuse_closed, refuse_kind
 from evals.datasets.spreadsheet.header import SITUATION, Header, read_header
 from evals.datasets.spreadsheet.table import Table, Value, is_blank
 from evals.datasets.spreadsheet.template import EXAMPLE, EXAMPLE_KEY
@@ -114,6 +114,8 @@ class _Reader:
         before = self.existing.rows.get(key)
         found = row_of_cells(self._complete(cells, before) | {KEY: key})
         faults += [*found.faults, *self._damaged(cells, before)]
+        if why := refuse_kind(key, found.row["expected"].get("kind", ""), self.existing):
+            faults.append((RIGHT, why))
         told = {column for column, _ in faults}
         of_the_row = [_place_fault(fault, found) for fault in check_row(found.row)]
         faults += [(column, message) for column, message in of_the_row if column not in told]
@@ -277,7 +279,7 @@ def _place_fault(fault: Fault, found: CellsRead) -> tuple[str, str]:
     if path == "input" and "input" not in found.row:
         return TEXT, "Falta lo que escribe la persona. Escríbelo."
     if path == "expected.kind" and not found.row.get("expected"):
-        return RIGHT, f"Falta lo correcto. Escribe uno de estos: {', '.join(KINDS.values())}; o el texto de la respuesta."
+        return RIGHT, f"Falta lo correcto. Escribe uno de estos: {', '.join(KINDS.values())}."
     places, number = found.lines.get(column, []), rest.partition(".")[0]
     line = places[int(number) - 1] if number.isdecimal() and int(number) <= len(places) else 0
     return column, f"Línea {line}: {fault.message}" if line > 1 or len(places) > 1 else fault.message

@@ -74,8 +74,9 @@ HELP = {
     CLOCK: "La hora en la que la persona escribe: 10:00. Va junto con «hoy es».",
     OCCUPIED: "Las horas que ya están tomadas, una por línea (Alt+Enter): fecha, deporte, hora y, si importa, el equipo.",
     TEXT: "Tal como lo escribiría en su celular, con sus errores. Es lo único que no puede faltar, junto con lo correcto.",
-    RIGHT: "Qué debe pasar. Elige de la lista, o escribe la respuesta misma si debe salir palabra por palabra. También vale en una sola "
-    "celda: «borrador: deporte=fulbito, fecha=2026-03-10, hora=19, horas=1».",
+    RIGHT: "Qué debe pasar. Elige de la lista: el asistente de reservas puede las cuatro primeras. También vale en una sola celda: "
+    "«borrador: deporte=fulbito, fecha=2026-03-10, hora=19, horas=1». Una frase suelta es la respuesta palabra por palabra, y solo sirve "
+    "para un sistema que responde con texto libre.",
     SPORT: "Solo si lo correcto es llenar un borrador.",
     DATE: "El día de la reserva correcta: 2026-03-10 o 10/03/2026.",
     START: "La hora en la que empieza: 19.",
