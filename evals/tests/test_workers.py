@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from kallpa.tests.processes import wait_until
 
 pytestmark = pytest.mark.services
 CASES = 60
-IDLE_WITHIN = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
+# Sessions that stand still within a transaction and have locked or written rows.
+IDLE_WITHIN = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND backend_xid IS NOT NULL"
+)
 
 
 @pytest.fixture
@@ -139,6 +143,7 @@ def stop_between_transactions(desk: Site, group: int) -> bool:
 def stop_within_a_transaction(desk: Site, group: int) -> bool:
     """Stops the processes where one is inside a transaction; elsewhere they go on."""
     os.killpg(group, signal.SIGSTOP)
+    time.sleep(0.2)  # until the server has done what it was asked before
     if desk.rows(IDLE_WITHIN) > [(0,)]:
         return True
     os.killpg(group, signal.SIGCONT)
@@ -151,7 +156,7 @@ def start_and_stop(desk: Site, ledger: Path, *, idle_s: int) -> int:
     first = start_worker(desk, "uno")
     queue_run(desk)
     wait_until(lambda: calls_in(ledger) >= 5)
-    wait_until(lambda: stop_within_a_transaction(desk, first), seconds=20)
+    wait_until(lambda: stop_within_a_transaction(desk, first), seconds=30)
     start_worker(desk, "dos")
     start_beat(desk, ledger.parent)
     return first
