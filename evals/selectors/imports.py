@@ -5,8 +5,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from evals.datasets.export import rows_of
+from evals.datasets.health.likeness import find_closest
 from evals.datasets.revisions import keep_held_out
-from evals.datasets.rows import ParsedRow, row_of
+from evals.datasets.rows import ParsedRow, row_of, spec_from
 from evals.datasets.spreadsheet import Existing, FileRead, read_cases
 from evals.datasets.spreadsheet.columns import cells_of
 from evals.models import Case, Dataset
@@ -15,6 +16,7 @@ from evals.values import canonical_hash
 
 Rows = Mapping[str, Mapping[str, Any]]
 MOST_KEYS = 10  # named in a note
+MOST_ALIKE = 20  # notes
 
 
 class CellChange(NamedTuple):
@@ -79,7 +81,31 @@ def _live_rows(dataset: Dataset, *, sees_held_out: bool) -> tuple[Rows, set[str]
 
 
 def _read(content: bytes, name: str, existing: Existing) -> FileRead:
-    return _keep_held_out(read_cases(content, name=name, existing=existing), existing.rows)
+    read = _keep_held_out(read_cases(content, name=name, existing=existing), existing.rows)
+    return read if read.problems else read._replace(notes=[*read.notes, *_say_alike(read, existing.rows)])
+
+
+def _say_alike(read: FileRead, live: Rows) -> list[str]:
+    """Rows without a key that read like a case which the file leaves out: a correction of it would come in as a second case.
+
+    Held-out cases are left out for everybody: what a note is about would tell what they say.
+    """
+    fresh = {row.spec.key: row for row in read.rows if row.spec.key in read.made_keys and row.spec.key not in live}
+    if not fresh:
+        return []
+    brought = {row.spec.key for row in read.rows}
+    known = [spec_from(row, row) for key, row in live.items() if key not in brought and not row.get("held_out")]
+    alike, compared, rows = find_closest([row.spec for row in fresh.values()], known)
+    said = [
+        f"La {read.unit} {fresh[pair.key].line} no tiene clave y se parece a «{pair.like}»: si es ese caso corregido, escribe su clave; "
+        "si no, entra como caso nuevo."
+        for pair in alike[:MOST_ALIKE]
+    ]
+    if len(alike) > MOST_ALIKE:
+        said.append(f"Filas sin clave que se parecen a casos que ya existen: {len(alike):,}. Arriba van las primeras {MOST_ALIKE}.")
+    if compared < rows:
+        said.append(f"De las {rows:,} filas sin clave se compararon las primeras {compared:,} con los casos que ya existen.")
+    return said
 
 
 def _keep_held_out(read: FileRead, live: Rows) -> FileRead:

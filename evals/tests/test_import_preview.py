@@ -21,6 +21,7 @@ from evals.selectors.imports import preview_import
 from evals.services import Change, ReasonMissing, confirm_import, keep_file, open_held_out
 from evals.tasks import forget_imports
 from evals.tests.awkward_files import FILES, make_csv
+from evals.tests.commands import run_command
 from evals.tests.desk import draft_row, make_dataset, make_version
 from evals.tests.rendered import fields_of_form, text_of
 from evals.tests.test_admin_lists import SVG, XSS
@@ -324,6 +325,59 @@ def test_another_kind_of_answer_takes_the_details_of_the_old_one_along(expert: C
     dataset = make_dataset([row("uno")])
     confirm(expert, upload(expert, dataset, b"clave,lo correcto\r\nuno,pregunta\r\n"))
     assert (Case.objects.get().expected_kind, Case.objects.get().expected_sport) == ("clarify", "")
+
+
+# --- Rows without a key -------------------------------------------------------------------------------------------------------
+
+TWO = FOUR + "2026-03-09 10:00,una canchita de fulbito mañana en la noche xfa,pregunta,\r\n2026-03-09 10:00,¿tienen pelotas?,declina,\r\n"
+
+
+def test_a_corrected_row_without_a_key_is_said_to_resemble_the_case_that_the_sheet_leaves_out(expert: Client) -> None:
+    dataset = empty_dataset()
+    confirm(expert, upload(expert, dataset, TWO.encode()))
+    key = Case.objects.get(text__startswith="una canchita").key
+    page = upload(expert, dataset, TWO.replace("xfa", "porfa").encode())
+    said = f"La fila 2 no tiene clave y se parece a «{key}»: si es ese caso corregido, escribe su clave; si no, entra como caso nuevo."
+    assert said in text_of(page)
+    assert "La fila 3" not in text_of(page)
+    assert "1 nuevo" in text_of(page)
+    confirm(expert, page)
+    assert dataset.cases.count() == 3
+    assert "se parece" not in text_of(upload(expert, dataset, TWO.encode()))  # the same rows again are the same cases
+    both = TWO + "2026-03-09 10:00,una canchita de fulbito mañana en la noche plis,pregunta,\r\n"
+    corrected = dataset.cases.get(text__contains="porfa").key
+    assert f"se parece a «{corrected}»" in text_of(upload(expert, dataset, both.encode()))  # and not to the one that the sheet brings
+
+
+def test_the_command_says_so_too(tmp_path: Path) -> None:
+    dataset = empty_dataset()
+    for number, content in enumerate((TWO, TWO.replace("xfa", "porfa"))):
+        (tmp_path / f"{number}.csv").write_text(content, "utf-8")
+    assert "se parece" not in run_command("dataset_import", "examen", str(tmp_path / "0.csv")).err
+    assert "La fila 2 no tiene clave y se parece a «una-canchita" in run_command("dataset_import", "examen", str(tmp_path / "1.csv")).err
+    assert dataset.cases.count() == 3
+
+
+def test_rows_with_a_key_other_words_and_held_out_cases_resemble_nothing(expert: Client) -> None:
+    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    dataset = empty_dataset()
+    confirm(expert, upload(expert, dataset, TWO.encode()))
+    keyed = b"clave," + TWO.replace("xfa", "porfa").replace("\r\n2026", "\r\nmia,2026", 1).replace("\r\n2026", "\r\notra,2026").encode()
+    other = FOUR + "2026-03-09 10:00,¿cuánto cuesta el estacionamiento?,declina,\r\n"
+    for content in (keyed, other.encode()):
+        page = upload(expert, dataset, content)
+        assert ("nuevo" in text_of(page), "se parece" in text_of(page)) == (True, False)
+    Case.objects.update(held_out=True)
+    assert "se parece" not in text_of(upload(expert, dataset, TWO.replace("xfa", "porfa").encode()))
+
+
+def test_many_that_resemble_are_counted_and_the_first_named(expert: Client) -> None:
+    dataset = empty_dataset()
+    texts = [f"{letter * 4} {letter * 5} {letter * 6} quiere jugar fulbito" for letter in "abcdefghijklmnopqrstuvwx"]
+    confirm(expert, upload(expert, dataset, (FOUR + "".join(f",{text},pregunta,\r\n" for text in texts)).encode()))
+    said = text_of(upload(expert, dataset, (FOUR + "".join(f",{text} ya,pregunta,\r\n" for text in texts)).encode()))
+    assert said.count("no tiene clave y se parece a") == 20
+    assert "Filas sin clave que se parecen a casos que ya existen: 24." in said
 
 
 # --- Answers that the dataset's target can give -------------------------------------------------------------------------------

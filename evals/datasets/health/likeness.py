@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -20,6 +20,7 @@ ALIKE = 85  # of 100; the same limit as the shipped datasets' own test of divers
 FEW, MANY = 0.05, 0.20  # shares of the dataset
 COMPARED_CHARACTERS = 300
 MOST_WORK = 100_000_000  # of `_cost`: about five seconds of processor time
+MOST_WORK_AT_ONCE = MOST_WORK // 3  # while somebody waits for a page: 5,000 requests against 5,000 fit
 MOST_EQUALS = 20  # earlier cases of the same words that a case is held against
 
 _WORD = re.compile(r"\w+")
@@ -63,6 +64,33 @@ def find_alike(specs: Sequence[CaseSpec]) -> Found:
     compared, near = _among_different(texts)
     pairs = (_pair(by_words[one], by_words[other], order) for one, other in near)
     return Found((*equal, *(pair for pair in pairs if pair)), compared, len(texts))
+
+
+def find_closest(fresh: Sequence[CaseSpec], known: Sequence[CaseSpec]) -> Found:
+    """Each fresh case whose words are at least ALIKE to those of a known one, with the closest of them, digits aside."""
+    by_words: dict[str, str] = {}
+    for spec in known:
+        by_words.setdefault(even_out(request_text(spec)), spec.key)
+    by_words.pop("", None)
+    texts = sorted(by_words, key=len)
+    lengths = [len(text) for text in texts]
+    left, found = MOST_WORK_AT_ONCE, list[Alike]()
+    for place, spec in enumerate(fresh):
+        words = even_out(request_text(spec))
+        start = bisect_left(lengths, len(words) * ALIKE / (200 - ALIKE))
+        end = bisect_right(lengths, len(words) * (200 - ALIKE) / ALIKE)
+        left -= (end - start) * _cost(len(words))
+        if left < 0:
+            return Found(tuple(found), place, len(fresh))
+        closest = words if words in by_words else _closest(words, texts[start:end])
+        if closest:
+            found.append(Alike(spec.key, by_words[closest]))
+    return Found(tuple(found), len(fresh), len(fresh))
+
+
+def _closest(words: str, texts: Sequence[str]) -> str:
+    match = process.extractOne(words, texts, scorer=ratio, score_cutoff=ALIKE)
+    return match[0] if match else ""
 
 
 def even_out(text: str) -> str:

@@ -24,13 +24,14 @@ NOTHING = Existing({})
 class FileRead(NamedTuple):
     """The cases of a file, what is wrong with it, and sentences that say how it was read. With one problem it is to be refused whole.
 
-    `unit` is what a row's number counts: `fila`, `línea` or `prueba`.
+    `unit` is what a row's number counts: `fila`, `línea` or `prueba`. `made_keys`: those of rows that came without one.
     """
 
     rows: list[ParsedRow]
     problems: list[Problem]
     notes: list[str]
     unit: str = "fila"
+    made_keys: frozenset[str] = frozenset()
 
 
 def refuse_closed(line: int, key: str, unit: str) -> Problem:

@@ -87,7 +87,8 @@ def read_table(table: Table, existing: Existing) -> FileRead:
     if not problems and not reader.rows:
         problems.append(Problem(0, "", "El archivo no tiene ningún caso: solo la fila de ejemplo. Escribe los tuyos debajo."))
     problems.sort(key=lambda problem: problem.line)
-    return FileRead(reader.rows, problems, [*table.notes, *header.notes, *reader.say_counts()])
+    notes = [*table.notes, *header.notes, *reader.say_counts()]
+    return FileRead(reader.rows, problems, notes, made_keys=frozenset(reader.made_keys))
 
 
 class _Reader:
@@ -98,6 +99,7 @@ class _Reader:
         self.rows: list[ParsedRow] = []
         self.problems: list[Problem] = []
         self.seen: dict[str, int] = {}
+        self.made_keys: set[str] = set()
         self.assumed: Counter[str] = Counter()
 
     def read(self, number: int, values: list[Value]) -> None:
@@ -155,7 +157,8 @@ class _Reader:
             return str(cells[KEY]).strip()
         row = row_of_cells(cells).row
         self.assumed["Filas sin clave: {n}. Se hizo una con el texto y la situación; la misma fila tendrá siempre la misma."] += 1
-        return key_from(row)
+        self.made_keys.add(made := key_from(row))
+        return made
 
     def _complete(self, cells: Mapping[str, Value], before: Mapping[str, Any] | None) -> dict[str, Value]:
         """With what the sheet has no column for: from the case as it is, else the defaults."""

@@ -69,7 +69,8 @@ CHOICES = {
 WIDTHS = {TEXT: 45, NEVER_SAY: 32, OCCUPIED: 34, REFERENCE: 40, NOTES: 36, MESSAGES: 40, DOCUMENTS: 40, KEY: 26, RIGHT: 30, OBEYING: 34}
 HELP = {
     KEY: "El nombre del caso: minúsculas sin tildes, números y guiones. Sirve para reconocerlo la próxima vez: si ya existe, la fila lo "
-    "cambia. Si la dejas en blanco se hace una con el texto.",
+    "cambia. Si la dejas en blanco se hace una con el texto y la situación: para corregir casos que ya existen, expórtalos y edita ese "
+    "archivo.",
     DAY: "El día en el que la persona escribe: 2026-03-09 o 09/03/2026.",
     CLOCK: "La hora en la que la persona escribe: 10:00. Va junto con «hoy es».",
     OCCUPIED: "Las horas que ya están tomadas, una por línea (Alt+Enter): fecha, deporte, hora y, si importa, el equipo.",
