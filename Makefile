@@ -80,7 +80,7 @@ mcp: prepare ## Show a conversation with the MCP server, message by message
 costo: prepare ## Estimate what the assistant costs in a month, typical and attacked
 	@$(MANAGE) cost_estimate $(ARGS)
 
-bench: $(DEV) ## Measure the runner, datasets' health, pages and API on this machine
+bench: $(DEV) ## Measure pages, imports, lists and runs here, and fail on a missed goal; ARGS="lists runs" narrows
 	@$(BIN)/python -m bench $(ARGS)
 
 faults: $(DEV) ## Run the long tests that kill workers and break the provider

@@ -1,1 +1,1 @@
-"""Measurements, never tests: `make bench` prints figures, and whoever reads them judges."""
+"""Measurements, never tests: `make bench` prints figures, says which miss their goal, and whoever reads them knows the machine."""
