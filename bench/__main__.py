@@ -11,7 +11,7 @@ from bench.goals import conclude, pass_on
 
 MODULES = "bench"
 # Each part is a module that runs in a process and a database of its own, with datasets of so many cases.
-PARTS: dict[str, list[int]] = {"pages": [], "metrics": [], "health": [], "imports": [], "lists": [], "runs": [1000, 4000]}
+PARTS: dict[str, list[int]] = {"pages": [], "metrics": [], "masking": [], "health": [], "imports": [], "lists": [], "runs": [1000, 4000]}
 
 
 def misses_of(part: str) -> Iterator[str]:

@@ -423,7 +423,10 @@ PAPERS = "yape n n n n n n n n n n n n n 12345678|op 1/1/1 s/ 1 12345678 |123456
 REST = "a|a@|a@1.|a.|a@b.|@ |a punto |a arroba |quispe |rosa quispe |quispe, |de la |de la cruz |(|[|[DNI]| |\n|\u0301|ﷺ|s/ |_|cel_"
 
 
-@pytest.mark.parametrize("shard", [*WORDS.split("|"), *LISTS.split("|"), *PAPERS.split("|"), *REST.split("|")])
+HOSTILE = [*WORDS.split("|"), *LISTS.split("|"), *PAPERS.split("|"), *REST.split("|")]
+
+
+@pytest.mark.parametrize("shard", HOSTILE)
 def test_the_time_of_hostile_text_grows_with_its_length_alone(shard: str) -> None:
     assert grow(mask_for_a_large_club, fill(shard)) < STEEP
 
