@@ -17,10 +17,12 @@ from django.utils.text import Truncator
 
 from evals.admin.access import change_by, may_read_held_out, opened_cases
 from evals.admin.asking import ask
+from evals.admin.case_results import WAITS
 from evals.datasets import lines
 from evals.datasets.export import export_dataset
 from evals.datasets.rows import MAX_BYTES, Problem, write_rows
 from evals.datasets.spreadsheet import CellTooLong, say_place, write_csv, write_template, write_xlsx
+from evals.datasets.spreadsheet.columns import RECORDING
 from evals.models import Dataset, PendingImport
 from evals.selectors.imports import CaseChange, ImportPreview, preview_import
 from evals.services import (
@@ -87,7 +89,10 @@ class ExportForm(forms.Form):
     format = forms.ChoiceField(
         label="Formato",
         choices=[(name, label) for name, (label, _, _) in FORMATS.items()],
-        help_text="Salen los casos aprobados con sus grabaciones. Edita el archivo y vuelve a importarlo: solo cambia lo que cambies.",
+        help_text=(
+            "Salen los casos aprobados con sus grabaciones; las de un caso cuya respuesta correcta nadie guardó todavía se quedan. Edita el "
+            "archivo y vuelve a importarlo: solo cambia lo que cambies."
+        ),
     )
     proposed = forms.BooleanField(label="También los propuestos", required=False)
     held_out = forms.BooleanField(label="También los reservados", required=False, help_text="Cuenta como abrir cada uno, y pide un motivo.")
@@ -190,6 +195,7 @@ def _draw_preview(page: admin.ModelAdmin, request: HttpRequest, kept: PendingImp
     may_read = may_read_held_out(request)
     preview = preview_import(kept.dataset, bytes(kept.content), name=kept.file_name, sees_held_out=may_read)
     opened = set(kept.dataset.cases.filter(pk__in=opened_cases(request)).values_list("key", flat=True))
+    waiting = set(kept.dataset.cases.filter(answer_written_at__isnull=True).values_list("key", flat=True))
     specs = {row.spec.key: row.spec for row in preview.read.rows}
     context = page.admin_site.each_context(request) | {
         "title": f"Importar casos: {kept.dataset}",
@@ -200,7 +206,7 @@ def _draw_preview(page: admin.ModelAdmin, request: HttpRequest, kept: PendingImp
         "preview": preview,
         "problems": _tell(preview, preview.read.problems[:SHOWN]),
         "added": [_shown_added(change, specs[change.key], may_read=may_read) for change in preview.added[:SHOWN]],
-        "changed": [_shown_change(change, opened) for change in preview.changed[:SHOWN]],
+        "changed": [_shown_change(change, opened, waiting) for change in preview.changed[:SHOWN]],
         "unit": preview.read.unit.capitalize(),
         "shown": SHOWN,
     }
@@ -212,16 +218,24 @@ def _tell(preview: ImportPreview, problems: Sequence[Problem]) -> list[Told]:
 
 
 def _shown_added(change: CaseChange, spec: CaseSpec, *, may_read: bool) -> dict[str, Any]:
-    said = Truncator(spec.text or lines.write_messages(spec.messages)).chars(LONGEST)
-    right = Truncator(say_expected(spec.expected)).chars(LONGEST)
+    said = _shorten(spec.text or lines.write_messages(spec.messages))
+    right = _shorten(say_expected(spec.expected))
     return {"line": change.line, "key": change.key, "closed": change.held_out and not may_read, "text": said, "right": right}
 
 
-def _shown_change(change: CaseChange, opened: set[str]) -> dict[str, Any]:
-    """What a held-out case says, before or after, is for whoever has it open."""
+def _shown_change(change: CaseChange, opened: set[str], waiting: set[str]) -> dict[str, Any]:
+    """What a held-out case says, before or after, is for whoever has it open; outputs recorded before, once what is right is written."""
     closed = change.held_out and change.key not in opened
-    cells = [(cell.column, Truncator(cell.before).chars(LONGEST), Truncator(cell.after).chars(LONGEST)) for cell in change.cells]
+    waits = change.key in waiting
+    cells = [
+        (cell.column, WAITS if waits and RECORDING.match(cell.column) else _shorten(cell.before), _shorten(cell.after))
+        for cell in change.cells
+    ]
     return {"line": change.line, "key": change.key, "closed": closed, "cells": [] if closed else cells}
+
+
+def _shorten(text: str) -> str:
+    return Truncator(text).chars(LONGEST)
 
 
 # --- Export ---------------------------------------------------------------------------------------------------------------
@@ -248,7 +262,7 @@ def _write_file(request: HttpRequest, dataset: Dataset, asked: dict[str, Any]) -
     held_out, proposed = asked.get("held_out", False), asked["proposed"]
     if held_out:
         open_for_export(dataset=dataset, change=change_by(request, asked["reason"]), include_proposed=proposed)
-    export = export_dataset(dataset, include_held_out=held_out, include_proposed=proposed)
+    export = export_dataset(dataset, include_held_out=held_out, include_proposed=proposed, only_written=True)
     _, content_type, write = FORMATS[asked["format"]]
     return _attachment(write(export.rows, held_out=export.held_out), f"{dataset.slug}.{asked['format']}", content_type)
 

@@ -17,10 +17,13 @@ class Export(NamedTuple):
     not_leaving: int
 
 
-def export_dataset(dataset: Dataset, *, include_held_out: bool, include_proposed: bool = False) -> Export:
-    """The approved cases in the order in which they were written, each with its current recordings; on demand the proposed ones too."""
+def export_dataset(dataset: Dataset, *, include_held_out: bool, include_proposed: bool = False, only_written: bool = False) -> Export:
+    """The approved cases in the order in which they were written, each with its current recordings; on demand the proposed ones too.
+
+    With `only_written`, cases whose right answer no person has saved yet leave without recordings: outputs wait for it.
+    """
     leaving = leaving_cases(dataset, include_proposed=include_proposed)
-    rows = rows_of(leaving if include_held_out else leaving.filter(held_out=False))
+    rows = rows_of(leaving if include_held_out else leaving.filter(held_out=False), only_written=only_written)
     count = leaving.count()
     return Export(rows, held_out=count - len(rows), not_leaving=dataset.cases.count() - count)
 
@@ -30,10 +33,13 @@ def leaving_cases(dataset: Dataset, *, include_proposed: bool = False) -> QueryS
     return dataset.cases.exclude(status=Case.Status.RETIRED) if include_proposed else dataset.cases.filter(status=Case.Status.APPROVED)
 
 
-def rows_of(cases: QuerySet[Case]) -> list[dict[str, Any]]:
+def rows_of(cases: QuerySet[Case], *, only_written: bool = False) -> list[dict[str, Any]]:
     """The rows of the dataset file that these cases are, in the order in which they were written."""
     current = Prefetch("recordings", Recording.objects.filter(superseded_by__isnull=True), to_attr="current_recordings")
-    return [row_of(spec_of(case), specs_of(case.current_recordings)) for case in cases.order_by("id").prefetch_related(current)]
+    found = cases.order_by("id").prefetch_related(current)
+    return [
+        row_of(spec_of(case), specs_of([] if only_written and not case.answer_written_at else case.current_recordings)) for case in found
+    ]
 
 
 def specs_of(recordings: list[Recording]) -> list[RecordingSpec]:

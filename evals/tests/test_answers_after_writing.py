@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evals.management.demo import seed_people
 from evals.models import Case, Recording
@@ -147,3 +148,29 @@ def test_who_wrote_a_recording_by_hand_reads_and_corrects_their_own(experta, run
         assert (ANSWER in experta.get(f"/admin/evals/recording/{recording.pk}/change/").content.decode()) is shown
         assert experta.get(f"/admin/evals/recording/{recording.pk}/correct/").status_code == (200 if shown else 302)
     assert text_of(experta.get("/admin/evals/recording/?q=violeta")).count(ANSWER) == 1
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_an_exported_file_has_it_only_then_and_brings_nothing_back_before(experta, run, kind):
+    Case.objects.update(status=Case.Status.PROPOSED)
+    url = f"/admin/evals/dataset/{run.version.dataset_id}/"
+    asked = {"format": kind, "proposed": "on"}
+    before = experta.post(f"{url}export/", asked).content
+    assert ANSWER not in before.decode()
+    assert "startHour" in before.decode()  # the recording of another case leaves
+    file = SimpleUploadedFile(f"casos.{kind}", before)
+    assert "Nada que cambiar: 2 iguales" in text_of(experta.post(f"{url}import/", {"file": file}, follow=True))
+    assert save(experta, "uno").status_code == 302
+    assert ANSWER in experta.post(f"{url}export/", asked).content.decode()
+
+
+def test_an_import_s_preview_does_not_tell_the_output_that_it_would_replace(experta, run):
+    url = f"/admin/evals/dataset/{run.version.dataset_id}/import/"
+    file = SimpleUploadedFile("casos.csv", "clave,grabación base: salida\nuno,otra\ndos,otra\n".encode())
+    page = experta.post(url, {"file": file}, follow=True)
+    assert "grabación base: salida se ve cuando una persona haya guardado lo correcto del caso otra" in text_of(page)
+    assert ANSWER not in page.content.decode()
+    assert "startHour" in page.content.decode()  # what the other case's recording says
