@@ -90,8 +90,8 @@ class ExportForm(forms.Form):
         label="Formato",
         choices=[(name, label) for name, (label, _, _) in FORMATS.items()],
         help_text=(
-            "Salen los casos aprobados con sus grabaciones; las de un caso cuya respuesta correcta nadie guardó todavía se quedan. Edita el "
-            "archivo y vuelve a importarlo: solo cambia lo que cambies."
+            "Salen los casos aprobados con sus grabaciones; las de un caso cuya respuesta correcta nadie guardó todavía se quedan. Edita "
+            "el archivo y vuelve a importarlo: solo cambia lo que cambies."
         ),
     )
     proposed = forms.BooleanField(label="También los propuestos", required=False)

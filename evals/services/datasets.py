@@ -88,7 +88,8 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     """Adds and changes cases by key, all or nothing. Cases that the file leaves out stay as they are, and retired ones stay retired.
 
     A held-out case stays held out, whatever the file says. New cases begin as proposed, and an approved case that the file changes
-    goes back to it; with `approved` both are approved, unless in this dataset another person approves. What a person imports counts
+    goes back to it; with `approved` new ones and those that change (a proposed one too) are approved, unless in this dataset another
+    person approves; what the file does not change stays as it is. What a person imports counts
     as written by them. Raises NotAnApprover when `approved` is asked by nobody or by who may not approve, ReasonMissing when a case
     of a signed version would change without a reason, and HeldOutClosed when a person who may not read held-out cases brings one.
     """
@@ -138,8 +139,8 @@ def _save_changed(cases: Sequence[Case], change: Change, approved: bool) -> None
     for case in cases:
         case.author = change.by
         case.answer_written_at = change.now if change.by else case.answer_written_at
-        if not approved and case.status == Case.Status.APPROVED:
-            case.status = Case.Status.PROPOSED
+        if case.status != Case.Status.RETIRED:
+            case.status = Case.Status.APPROVED if approved else Case.Status.PROPOSED
     if cases:
         Case.objects.bulk_create(cases, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN_BY_IMPORT)
         Case.history.bulk_history_create(cases, update=True, **words_of(change))

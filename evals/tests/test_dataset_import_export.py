@@ -167,6 +167,22 @@ def test_with_approve_it_is_approved_by_the_person_named(dataset, write):
     assert str(Case.objects.get().author) == "experta"
 
 
+def test_with_approve_what_was_proposed_and_changes_is_approved_too_and_the_rest_is_named(dataset, write):
+    both = (SMALL, {**SMALL, "key": "igual"})
+    run("dataset_import", "reservas", write(*both), as_user="experta")
+    out, err = run("dataset_import", "reservas", write(with_(SMALL, notes="otra"), both[1]), **APPROVED)
+    assert out == "reservas: 0 nuevos, 1 cambiados, 1 iguales.\n"
+    assert err == "1 caso que el archivo no cambia sigue propuesto: se aprueban en «Casos».\n"
+    assert status_of(dataset) == {"clara-1": "approved", "igual": "proposed"}
+
+
+def test_with_approve_a_retired_case_stays_retired(dataset, write):
+    run("dataset_import", "reservas", write(SMALL), **APPROVED)
+    Case.objects.update(status=Case.Status.RETIRED)
+    assert run("dataset_import", "reservas", write(with_(SMALL, notes="otra")), **APPROVED)[1] == ""
+    assert status_of(dataset) == {"clara-1": "retired"}
+
+
 def test_nobody_approves_without_a_name_or_the_permission(dataset, write):
     assert "--approve necesita --as" in str(refused(write, SMALL, approve=True))
     assert refused(write, SMALL, approve=True).returncode == 2

@@ -348,7 +348,8 @@ def test_an_import_neither_retires_nor_approves(dataset):
     load(dataset, *many(3))
     Case.objects.filter(key="caso-0").update(status=Case.Status.RETIRED)
     Case.objects.filter(key="caso-1").update(status=Case.Status.PROPOSED)
-    load(dataset, with_(SMALL, key="caso-0", notes="x"), with_(SMALL, key="caso-1", notes="y"))
+    parsed, _ = parse_rows(lines(with_(SMALL, key="caso-0", notes="x"), with_(SMALL, key="caso-1", notes="y")))
+    assert import_rows(dataset=dataset, rows=parsed, change=Change(None, NOW)).changed == 2
     assert list(dataset.cases.order_by("key").values_list("status", flat=True)) == ["retired", "proposed", "approved"]
 
 

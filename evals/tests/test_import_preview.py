@@ -94,6 +94,13 @@ def test_who_may_approve_can_approve_what_comes_in(expert: Client) -> None:
     assert state_of(dataset) == {"uno": "approved", "dos": "approved"}
 
 
+def test_what_was_proposed_and_changes_is_approved_with_it(expert: Client) -> None:
+    dataset = make_dataset([row("uno")])
+    Case.objects.update(status=Case.Status.PROPOSED)
+    confirm(expert, upload(expert, dataset, write_csv([row("uno", notes="ojo")], held_out=0)), approved="on")
+    assert state_of(dataset) == {"uno": "approved"}
+
+
 def test_where_another_person_approves_the_box_is_not_there_and_posting_it_does_nothing(expert: Client) -> None:
     dataset = empty_dataset()
     Dataset.objects.update(second_person_approves=True)

@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from evals.datasets.rows import MAX_BYTES, ParsedRow
 from evals.datasets.spreadsheet import FileRead, say_place
+from evals.figures import say_count
 from evals.management.lookups import find_dataset, find_user
-from evals.models import Dataset
+from evals.models import Case, Dataset
 from evals.releases import ExitCode
 from evals.selectors.imports import CaseChange, ImportPreview, preview_import, read_import
 from evals.services import Change, HeldOutClosed, NotAnApprover, ReasonMissing, import_rows, may_import, save_edited
@@ -66,8 +67,12 @@ class Command(BaseCommand):
         except (HeldOutClosed, NotAnApprover) as error:
             raise CommandError(str(error), returncode=ExitCode.FAILED) from error
         self.stdout.write(f"{dataset}: {summary.added} nuevos, {summary.changed} cambiados, {summary.unchanged} iguales.")
-        if approved and dataset.second_person_approves:
+        waiting = _still_proposed(dataset, rows) if approved else 0
+        if waiting and dataset.second_person_approves:
             self.stderr.write(f"Quedan propuestos: en «{dataset}» el autor no aprueba lo suyo.", style_func=str)
+        elif waiting:
+            said = say_count(waiting, "caso que el archivo no cambia sigue propuesto", "casos que el archivo no cambia siguen propuestos")
+            self.stderr.write(f"{said}: se aprueban en «Casos».", style_func=str)
 
     def _preview(self, dataset: Dataset, content: bytes, file: Path, *, sees_held_out: bool) -> None:
         preview = preview_import(dataset, content, name=file.name, sees_held_out=sees_held_out)
@@ -90,6 +95,11 @@ class Command(BaseCommand):
             self.stderr.write(f"{say_place(problem, read.unit)}: {problem.message}")
         if read.problems:
             raise CommandError(f"{file}: {len(read.problems)} problemas; no se importó nada.", returncode=ExitCode.FAILED)
+
+
+def _still_proposed(dataset: Dataset, rows: list[ParsedRow]) -> int:
+    """How many cases of the file wait to be approved."""
+    return len({row.spec.key for row in rows} & set(dataset.cases.filter(status=Case.Status.PROPOSED).values_list("key", flat=True)))
 
 
 def _say_counts(preview: ImportPreview) -> str:
