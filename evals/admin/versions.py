@@ -16,7 +16,7 @@ from evals.admin.access import AboutCase, FrozenAdmin, is_held_out, may_read_hel
 from evals.admin.asking import ask
 from evals.admin.trail import trail_url
 from evals.admin.words import case_lines, say_signature
-from evals.datasets.comparison import compare_states, say_counts, say_side
+from evals.datasets.comparison import Comparison, compare_states, say_counts, say_side
 from evals.datasets.revisions import read_spec
 from evals.datasets.selection import latest_version, unsigned_changes
 from evals.models import CaseRevision, DatasetVersion, Signature
@@ -108,13 +108,23 @@ def _what_is_signed(version: DatasetVersion) -> list[tuple[str, str]]:
     before = latest_version(version.dataset, signed=True)
     checks = health_report(version, now=timezone.now())["checks"]
     health = [f"{level}: {', '.join(check['title'] for check in checks if check['level'] == level)}" for level in SHOWN_LEVELS]
-    changes = say_counts(compare_states(version.dataset, before, version)) if before else "es la primera que se firma"
+    found = compare_states(version.dataset, before, version) if before else None
+    changes = f"{say_counts(found)}{_say_closed(found)}" if found else "es la primera que se firma"
     return [
         ("Versión", f"{version}, {version.size:,} casos"),
         ("Huella", version.content_hash),
         (f"Desde {say_side(before)}" if before else "Cambios", changes),
         ("Salud", "; ".join(line for line in health if not line.endswith(": ")) or "todo bien"),
     ]
+
+
+def _say_closed(found: Comparison) -> str:
+    """Who signs without reading held-out cases must know that some of what they sign is in them."""
+    closed = sum(case_id in found.held_out for _, case_id in found.differing)
+    if not closed:
+        return ""
+    said = f"{closed:,} de esas diferencias está" if closed == 1 else f"{closed:,} de esas diferencias están"
+    return f". Ojo: {said} en casos reservados, y qué dice cada una lo lee solo quien los abre"
 
 
 @admin.register(Signature)

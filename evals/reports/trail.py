@@ -149,8 +149,8 @@ def _say_exam(trail: Trail) -> Iterator[str]:
     yield f"{trail.dataset} v{trail.version}: {say_count(trail.size, 'caso', 'casos')}, congelada el {say_moment(trail.frozen_at)}{who}."
     yield f"Huella: {trail.content_hash}"
     if trail.held_out:
-        times = say_count(trail.openings, "vez", "veces") if trail.openings else "ninguna vez"
-        yield f"Reservados: {say_count(trail.held_out, 'caso', 'casos')}; se abrieron hasta hoy {times}."
+        opened = f"se abrieron hasta hoy {say_count(trail.openings, 'vez', 'veces')}" if trail.openings else "nadie los ha abierto"
+        yield f"Reservados: {say_count(trail.held_out, 'caso', 'casos')}; {opened}."
     yield from trail.broken or ("Las huellas, calculadas otra vez, coinciden.",)
 
 

@@ -68,13 +68,14 @@ def _closed_cases(dataset: Dataset) -> set[int]:
 
 
 def _tell(before: Any, line: Any, *, closed: bool) -> _Told:
-    """A closed case keeps key, fields and reason; that it was held out, or let go, is told with its reason."""
+    """A closed case keeps key, fields and reason; that it was held out, or let go, is told, with its reason where that is all."""
     at, by, why = line.history_date, str(line.history_user or ""), line.history_change_reason or ""
     changes = changed_fields(spec_of(before), spec_of(line)) if before is not None else []
-    if closed and [change.field for change in changes] == ["reservado"]:
+    fields = [change.field for change in changes]
+    if closed and fields == ["reservado"]:
         return _Told(at, by, "reservó casos" if line.held_out else "soltó casos reservados", why)
     if closed:
-        return _Told(at, by, "cambió casos", "")
+        return _Told(at, by, "cambió casos y los reservó" if line.held_out and "reservado" in fields else "cambió casos", "")
     if before is None:
         return _Told(at, by, f"creó casos, como {line.get_status_display()}", why, line.key)
     status = [] if before.status == line.status else [f"pasan a {line.get_status_display()}"]

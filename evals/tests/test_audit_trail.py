@@ -61,7 +61,7 @@ def test_it_tells_exam_signature_health_run_result_and_policy(run: Run) -> None:
     told = trail_of(run)
     for words in (
         "examen v1: 3 casos", " por duena.", f"Huella: {run.version.content_hash}", "Las huellas, calculadas otra vez, coinciden.",
-        "Reservados: 1 caso; se abrieron hasta hoy ninguna vez.",
+        "Reservados: 1 caso; nadie los ha abierto.",
         "La firmó duena", "«para la prueba»", "Salud al firmar: falta.", "falta: Tamaño, 3",
         "La empezó desarrollo", "scripted", "Commit: abcdef1234567", run.prompt_hash,
         "Veredicto: ", "2/3", "IC 95 %", "nadie los había abierto",
@@ -195,6 +195,16 @@ def test_of_a_held_out_case_it_tells_who_and_when_alone(run: Run) -> None:
 def test_that_a_case_was_held_out_is_told_with_its_reason(run: Run) -> None:
     hold_out_share(dataset=run.version.dataset, share=1, change=change())
     assert "duena reservó casos: 2 reservados. «El precio subió el lunes.»" in trail_of(run)
+
+
+def test_that_a_case_was_changed_and_held_out_in_one_save_is_told_without_its_words(run: Run) -> None:
+    case = Case.objects.get(key="mal")
+    case.expected_start_hour, case.held_out = 21, True
+    save_case(case=case, change=change()._replace(reason="dice algo secreto"))
+    told = trail_of(run)
+    assert "duena cambió casos y los reservó: 1 reservado." in told
+    assert "secret" not in told
+    assert "21" not in told.partition("duena cambió casos y los reservó")[2]
 
 
 def test_a_version_tells_its_runs(run: Run) -> None:

@@ -189,6 +189,20 @@ def test_a_delegate_sees_what_she_signs_and_the_page_keeps_it(experta: Client, d
     assert "{" not in signature
 
 
+def test_who_signs_is_told_how_many_differences_are_in_held_out_cases(client: Client, dataset: Dataset) -> None:
+    dataset.owner = User.objects.get(username="experta")
+    dataset.save()
+    edit("igual", expected_start_hour=21, held_out=True)
+    client.force_login(User.objects.get(username="experta"))
+    shown = words_on(client, f"/admin/evals/datasetversion/{freeze_version(dataset=dataset, by=None).pk}/sign/")
+    assert "3 cambiados, 1 agregado, 1 retirado; 0 iguales. Ojo: 2 de esas diferencias están en casos reservados" in shown
+    edit("cambia", notes="x")
+    sign_version(version=dataset.versions.get(number=2), by=User.objects.get(username="experta"), reason=WHY, now=timezone.now())
+    shown = words_on(client, f"/admin/evals/datasetversion/{freeze_version(dataset=dataset, by=None).pk}/sign/")
+    assert "1 cambiado, 0 agregados" in shown
+    assert "Ojo" not in shown
+
+
 def test_a_run_names_its_version_and_hash_and_no_release_rests_on_an_unsigned_one(dataset: Dataset) -> None:
     sha = "abcdef1"
     unsigned = finished_run(freeze_version(dataset=dataset, by=None), purpose="release", commit=sha)
