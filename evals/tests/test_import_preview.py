@@ -378,6 +378,17 @@ def test_rows_with_a_key_other_words_and_held_out_cases_resemble_nothing(expert:
     assert "se parece" not in text_of(upload(expert, dataset, TWO.replace("xfa", "porfa").encode()))
 
 
+def test_a_held_out_case_gets_no_key_made_of_its_words(expert: Client) -> None:
+    dataset = empty_dataset()
+    rows = TWO.replace("\r\n", ",\r\n").replace("decir,", "decir,reservado").replace("pregunta,,", "pregunta,,sí")
+    said = text_of(upload(expert, dataset, rows.encode()))
+    assert "Todos ven la clave de un caso reservado: escribe una que no cuente lo que dice." in said
+    confirm(expert, upload(expert, dataset, TWO.encode()))
+    Case.objects.update(held_out=True)
+    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    assert "Todos ven la clave" not in text_of(upload(expert, dataset, rows.encode()))  # it has its key already
+
+
 def test_many_that_resemble_are_counted_and_the_first_named(expert: Client) -> None:
     dataset = empty_dataset()
     texts = [f"{letter * 4} {letter * 5} {letter * 6} quiere jugar fulbito" for letter in "abcdefghijklmnopqrstuvwx"]

@@ -118,6 +118,8 @@ class _Reader:
         faults += [*found.faults, *self._damaged(cells, before)]
         if why := refuse_kind(key, found.row["expected"].get("kind", ""), self.existing):
             faults.append((RIGHT, why))
+        if before is None and key in self.made_keys and found.row.get("held_out"):
+            faults.append((KEY, "Todos ven la clave de un caso reservado: escribe una que no cuente lo que dice."))
         told = {column for column, _ in faults}
         of_the_row = [_place_fault(fault, found) for fault in check_row(found.row)]
         faults += [(column, message) for column, message in of_the_row if column not in told]
