@@ -57,7 +57,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Everything behind a version, or behind one run of it. `broken` are sentences on hashes that do not match."""
+    """Everything behind a version, or behind one run of it. `broken` are sentences on hashes that do not match.
+
+    `changes` came after `since`; `changes_before` between the version and its run, for recordings and policy are not in the hash.
+    """
 
     dataset: str
     version: int
@@ -71,6 +74,7 @@ class Trail:
     seal: Seal | None
     since: datetime
     changes: tuple[Change, ...]
+    changes_before: tuple[Change, ...] = ()
     runs: tuple[PastRun, ...] = ()
     report: RunReport | None = None
     run_by: str = ""
@@ -90,12 +94,11 @@ class Section(NamedTuple):
 
 def sections_of(trail: Trail) -> list[Section]:
     """The trail as people read it, on the terminal and in the admin."""
-    since = f"Cambios desde entonces ({say_moment(trail.since)})"
     return [
         Section("El examen", list(_say_exam(trail))),
         Section("La firma", list(_say_seal(trail.seal))),
         *(_run_sections(trail, trail.report) if trail.report else _version_sections(trail)),
-        Section(since, [say_change(change) for change in trail.changes] or ["Ninguno."]),
+        Section(f"Cambios desde entonces ({say_moment(trail.since)})", _say_changes(trail.changes)),
     ]
 
 
@@ -119,10 +122,10 @@ def render_json(trail: Trail) -> str:
 
 def _as_row(trail: Trail) -> dict[str, Any]:
     parts = {name: getattr(trail, name) for name in Trail.__slots__}
-    changes = [asdict(change) for change in trail.changes]
+    changes = {name: [asdict(change) for change in getattr(trail, name)] for name in ("changes", "changes_before")}
     runs = [run._asdict() for run in trail.runs]
     return parts | {
-        "seal": trail.seal and trail.seal._asdict(), "changes": changes, "runs": runs, "policy_now": _policy_row(trail.policy_now)
+        "seal": trail.seal and trail.seal._asdict(), **changes, "runs": runs, "policy_now": _policy_row(trail.policy_now)
     }  # fmt: skip
 
 
@@ -174,6 +177,7 @@ def _say_seal(seal: Seal | None) -> Iterator[str]:
 
 def _run_sections(trail: Trail, report: RunReport) -> list[Section]:
     return [
+        Section(f"Cambios entre la versión y la corrida ({say_moment(trail.frozen_at)})", _say_changes(trail.changes_before)),
         Section("La corrida", list(_say_run(trail, report))),
         Section("El resultado", list(_say_result(trail, report))),
         Section("La política, como estaba al correr", [*_say_policy(report.policy), *_say_later_policy(trail, report.policy)]),
@@ -239,6 +243,10 @@ def _say_runs(runs: Iterable[PastRun]) -> list[str]:
 
 
 # --- What came later ------------------------------------------------------------------------------------------------------
+
+
+def _say_changes(changes: Iterable[Change]) -> list[str]:
+    return [say_change(change) for change in changes] or ["Ninguno."]
 
 
 def say_change(change: Change) -> str:

@@ -18,7 +18,7 @@ from evals.selectors.runs import policy_of
 
 
 def trail_of_run(run: Run, *, now: datetime) -> Trail:
-    """What a run measured, with which exam and policy, and what changed since it began."""
+    """What a run measured, with which exam and policy, and what changed since it began, and before that since the version."""
     graded = run.scorings.aggregate(n=Count("id"))["n"]
     return _trail(
         run.version,
@@ -41,7 +41,7 @@ def trail_of_version(version: DatasetVersion, *, now: datetime) -> Trail:
 
 def _trail(version: DatasetVersion, *, since: datetime, now: datetime, extra: Iterable[Change] = (), **more: Any) -> Trail:
     held_out = held_out_of_version(version, until=now)
-    changes = sorted([*changes_since(version.dataset, since), *extra], key=lambda change: change.at)
+    changes = sorted([*changes_since(version.dataset, version.created_at), *extra], key=lambda change: change.at)
     return Trail(
         dataset=version.dataset.slug,
         version=version.number,
@@ -54,7 +54,8 @@ def _trail(version: DatasetVersion, *, since: datetime, now: datetime, extra: It
         broken=tuple(f"¡No coincide! {fault}." for fault in verify_version(version)),
         seal=_seal_of(version),
         since=since,
-        changes=tuple(changes),
+        changes=tuple(change for change in changes if change.at > since),
+        changes_before=tuple(change for change in changes if change.at <= since),
         policy_now=policy_of(version.dataset),
         **more,
     )

@@ -13,6 +13,7 @@ from assistant.llm.catalog import check_allowed
 from assistant.llm.provider import provider_from_settings
 from evals.datasets.revisions import read_spec, version_hash
 from evals.datasets.selection import current_recording_ids, recording_sets
+from evals.datasets.verification import verify_version
 from evals.grading import Failure, close_scoring, marks_for, scores_of
 from evals.metrics import metrics_hash
 from evals.models import DatasetVersion, Result, Run, Score, Scoring
@@ -84,7 +85,7 @@ def start_run(*, version: DatasetVersion, config: RunConfig, by: User | None, no
 
     With `config.queue`, help is asked for once the transaction commits. Raises NotRunnable, ForbiddenModel, ModelNotConfigured.
     """
-    _check_version(version)
+    _check_version(version, config)
     _check_target(config)
     _check_release(version, config)
     revisions = _revisions_to_run(version, config)
@@ -153,10 +154,13 @@ def rescore_run(*, run: Run, by: User | None, now: datetime) -> Scoring:
     return close_scoring(run, now=now)
 
 
-def _check_version(version: DatasetVersion) -> None:
-    """A version that lost a case, or won one, is not what was frozen."""
+def _check_version(version: DatasetVersion, config: RunConfig) -> None:
+    """A version that lost a case, or won one, is not what was frozen; a release rests on no case whose words were changed either."""
     if version_hash(version.revisions.values_list("full_hash", flat=True)) != version.content_hash:
         raise NotRunnable(f"Los casos de {version} ya no son los que se congelaron: congela una versión nueva.")
+    if config.purpose == Run.Purpose.RELEASE and (faults := verify_version(version)):
+        hint = f"«manage.py dataset_verify {version.dataset}» nombra cada fila que no coincide."
+        raise NotRunnable(f"Lo guardado de {version} no da sus huellas, y nada se publica con ella: {faults[0]}. {hint}")
 
 
 def _check_target(config: RunConfig) -> None:

@@ -26,7 +26,7 @@ from evals.services import (
     sign_version,
 )
 from evals.tests.commands import run_command
-from evals.tests.desk import REFUSAL, draft_row, finished_run, make_version, open_cases
+from evals.tests.desk import REFUSAL, draft_output, draft_row, finished_run, make_version, open_cases
 from evals.tests.rendered import text_of
 from evals.tests.test_dataset_rows import lines
 from evals.tests.test_dataset_verify import without_trigger
@@ -104,6 +104,26 @@ def test_every_change_since_is_told_with_who_when_and_why(run: Run) -> None:
         < told.index("Hoy es otra:")
         < told.index("hoy: Para publicar se exige: guion. Limitaciones conocidas como máximo: 5.")
     )
+
+
+def test_what_changed_between_the_signature_and_the_run_is_told_before_it(run: Run) -> None:
+    """The hash that was signed has neither recordings nor policy in it."""
+    owner, before = User.objects.get(username="duena"), trail_of(run)
+    assert "firmó v1" in before.partition("Cambios entre la versión y la corrida")[2].partition("La corrida\n")[0]
+    recording = Recording.objects.get(case__key="mal")
+    correct_recording(recording=recording, text=draft_output(), note="para que salga bien", by=owner)
+    run.version.dataset.policy.max_known_limitations = 9
+    save_edited(row=run.version.dataset.policy, change=change())
+    later = finished_run(run.version, purpose="release", commit="abcdef1234567")
+    correct_recording(recording=Recording.objects.filter(case__key="mal").latest("pk"), text=REFUSAL, note="como estaba", by=owner)
+    told = trail_of(later)
+    between, _, after = told.partition("Cambios entre la versión y la corrida")[2].partition("La corrida\n")
+    assert "duena corrigió grabaciones (juego base; otro texto): mal. «para que salga bien»" in between
+    assert "limitaciones conocidas como máximo: 2 → 9" in between
+    assert "como estaba" not in between
+    assert "como estaba" in after.partition("Cambios desde entonces")[2]
+    told_as_data = json.loads(run_command("audit_trail", "--run", str(later.pk), "--json").out)
+    assert "para que salga bien" in [each["why"] for each in told_as_data["changes_before"]]
 
 
 def test_an_import_of_many_cases_is_one_line_and_their_recordings_another(run: Run) -> None:

@@ -10,11 +10,12 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from assistant.tests.loopback_provider import LoopbackProvider
-from evals.models import GatePolicy, Run, Scoring
+from evals.models import CaseRevision, DatasetVersion, GatePolicy, Run, Scoring, Signature
 from evals.runner import work
 from evals.services import NotRunnable
 from evals.tests.commands import point_at
 from evals.tests.desk import NOW, REFUSAL, draft_output, draft_row, finished_run, make_version, new_run, surroundings
+from evals.tests.test_dataset_verify import without_trigger
 
 pytestmark = pytest.mark.django_db
 SHA = "a" * 40
@@ -173,6 +174,18 @@ def test_a_version_that_lost_a_case_does_not_run() -> None:
     version.revisions.remove(version.revisions.get(case__key="b"))
     with pytest.raises(NotRunnable, match="ya no son los que se congelaron"):
         release(version)
+
+
+@pytest.mark.parametrize(("model", "table"), [(CaseRevision, "evals_caserevision"), (Signature, "evals_signature")])
+def test_what_was_changed_behind_the_triggers_is_no_release(model: Any, table: str) -> None:
+    version = DatasetVersion.objects.get(pk=make_version([draft_row("a")]).pk)
+    without_trigger(table)
+    changed = {"content": {"input": {"text": "otra cosa"}}} if model is CaseRevision else {"content_hash": "0" * 64}
+    model.objects.update(**changed)
+    with pytest.raises(NotRunnable, match="no da sus huellas") as told:
+        new_run(version, purpose="release")
+    assert "otra cosa" not in str(told.value)
+    assert new_run(version).purpose == Run.Purpose.ITERATION
 
 
 @pytest.mark.parametrize("config", [{"variant": "con-nombres"}, {"model": "scripted:bonito"}])
