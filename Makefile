@@ -40,7 +40,7 @@ serve: prepare ## Serve the site on 127.0.0.1:PORT (8000) and print the demo log
 	@$(MANAGE) runserver 127.0.0.1:$(PORT)
 
 test: $(DEV) ## Run the tests; ARGS="-k text" narrows them, SERVICES=1 runs all on PostgreSQL and Redis
-	@$(PYTEST) -n auto --dist worksteal -m "$(MARKS)" $(ARGS)
+	@$(PYTEST) -n auto -m "$(MARKS)" $(ARGS)
 
 check: lint test ## Format, lint, import contracts, types, missing migrations, the API schema, tests
 
