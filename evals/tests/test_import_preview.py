@@ -242,6 +242,14 @@ MINIMAL = FOUR + (
 )
 
 
+def test_a_draft_without_its_day_is_pointed_out_and_a_question_is_not(expert: Client) -> None:
+    right = '"borrador: deporte=fulbito, fecha=2026-03-10, hora=19, horas=1"'
+    content = FOUR + f",fulbito mañana a las 7,{right},\r\n2026-03-09 10:00,mañana a las 7 fulbito,{right},\r\n,y mañana?,pregunta,\r\n"
+    said = text_of(upload(expert, empty_dataset(), content.encode()))
+    assert "3 nuevos" in said
+    assert "Filas que llenan un borrador sin decir qué día y qué hora es: 1. «Mañana» significará otra cosa en cada corrida" in said
+
+
 def test_four_columns_are_enough_and_what_was_assumed_is_said(expert: Client) -> None:
     dataset = empty_dataset(target="responde-textos")
     page = upload(expert, dataset, MINIMAL.encode())

@@ -131,6 +131,7 @@ class _Reader:
         faults.sort(key=lambda fault: self.header.position(fault[0]))
         self.problems += [Problem(number, self.header.place(column), message) for column, message in faults]
         if not faults:
+            self._miss_the_day(found.row)
             self.rows.append(ParsedRow(number, spec_from(found.row, found.row), recordings_from(found.row)))
 
     def _where_written(self, column: str, message: str) -> tuple[str, str]:
@@ -183,6 +184,14 @@ class _Reader:
         if RIGHT in present and column in DETAILS.get(before["expected"]["kind"], ()):
             return column not in present and fold(str(cells.get(RIGHT, ""))) == fold(KINDS[before["expected"]["kind"]])
         return column not in present or column in (CATEGORY, STRATUM)
+
+    def _miss_the_day(self, row: Mapping[str, Any]) -> None:
+        """A right draft has a date of its own; without the day on which the person writes, «mañana» moves on and the case fails."""
+        if row["expected"]["kind"] == "draft" and "now" not in row.get("context", {}):
+            self.assumed[
+                "Filas que llenan un borrador sin decir qué día y qué hora es: {n}. «Mañana» significará otra cosa en cada corrida: "
+                "escribe la situación."
+            ] += 1
 
     def _damaged(self, cells: Mapping[str, Value], before: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         """Accents that were lost before the file came here; text that the case has already is taken as meant."""
