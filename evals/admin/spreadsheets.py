@@ -168,9 +168,9 @@ def show_preview(page: admin.ModelAdmin, request: HttpRequest, dataset: Dataset,
 def _try_import(request: HttpRequest, kept: PendingImport, form: ConfirmForm) -> ImportSummary | None:
     """What was imported; None when nothing was, and the form says why."""
     said = form.cleaned_data
-    change, sees = change_by(request, said["reason"]), may_read_held_out(request)
+    change = change_by(request, said["reason"])
     try:
-        return confirm_import(kept=kept, seen=said["seen"], change=change, approved=said.get("approved", False), sees_held_out=sees)
+        return confirm_import(kept=kept, seen=said["seen"], change=change, approved=said.get("approved", False))
     except ReasonMissing as error:
         form.add_error("reason", str(error))
     except PreviewChanged as error:
@@ -193,7 +193,7 @@ def _cases_of(dataset: Dataset) -> str:
 
 def _draw_preview(page: admin.ModelAdmin, request: HttpRequest, kept: PendingImport, form: ConfirmForm) -> HttpResponse:
     may_read = may_read_held_out(request)
-    preview = preview_import(kept.dataset, bytes(kept.content), name=kept.file_name, sees_held_out=may_read)
+    preview = preview_import(kept.dataset, bytes(kept.content), name=kept.file_name, by=kept.brought_by, now=timezone.now())
     opened = set(kept.dataset.cases.filter(pk__in=opened_cases(request)).values_list("key", flat=True))
     waiting = set(kept.dataset.cases.filter(answer_written_at__isnull=True).values_list("key", flat=True))
     specs = {row.spec.key: row.spec for row in preview.read.rows}

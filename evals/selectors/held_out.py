@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
-from evals.models import CaseRevision, Dataset, DatasetVersion, HeldOutOpening, Run
+from evals.models import Case, CaseRevision, Dataset, DatasetVersion, HeldOutOpening, Run
 
 OPEN_FOR = timedelta(hours=8)
 CLOSED_REVISION = Q(traits__held_out=True) | Q(case__held_out=True)  # by what the revision froze, or by what the case is now
@@ -23,6 +23,15 @@ class HeldOutFigures(NamedTuple):
 def opened_by(user: User, *, now: datetime) -> set[int]:
     """Ids of the cases that this person opened in the last OPEN_FOR."""
     return set(HeldOutOpening.objects.filter(opened_by=user, opened_at__gt=now - OPEN_FOR).values_list("case_id", flat=True))
+
+
+def closed_to(person: User | None, dataset: Dataset, *, now: datetime) -> set[str]:
+    """Keys of the held-out cases that this person has not open; nobody (a command without a person) has none closed."""
+    held_out = Case.objects.filter(dataset_id=dataset.pk, held_out=True)
+    if person is None:
+        return set()
+    opened = opened_by(person, now=now) if person.has_perm("evals.view_held_out_text") else set()
+    return {key for pk, key in held_out.values_list("pk", "key") if pk not in opened}
 
 
 def count_openings(datasets: Iterable[Dataset]) -> dict[int, int]:

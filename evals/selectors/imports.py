@@ -1,8 +1,11 @@
 """What a file would do to a dataset, before it does it."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
 
 from evals.datasets.export import rows_of
 from evals.datasets.health.likeness import find_closest
@@ -11,6 +14,7 @@ from evals.datasets.rows import ParsedRow, row_of, spec_from
 from evals.datasets.spreadsheet import Existing, FileRead, read_cases
 from evals.datasets.spreadsheet.columns import cells_of
 from evals.models import Case, Dataset
+from evals.selectors.held_out import closed_to
 from evals.targets import answers_of
 from evals.values import canonical_hash
 
@@ -59,25 +63,27 @@ class ImportPreview:
         return bool(self.added or self.changed)
 
 
-def preview_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> ImportPreview:
-    """Reads a file against the cases as they are. Held-out cases are not for those who may not read them to change."""
-    live, closed = _live_rows(dataset, sees_held_out=sees_held_out)
+def preview_import(dataset: Dataset, content: bytes, *, name: str, by: User | None, now: datetime) -> ImportPreview:
+    """Reads a file against the cases as they are. Who has a held-out case not open changes it no more than they read it.
+
+    Of such a case not even «unchanged» is told, which would confirm a guess. `by`: None where no person brings the file.
+    """
+    live, closed = _live_rows(dataset, by, now)
     read = _read(content, name, Existing(live, closed, answers_of(dataset.target)))
     retired = Case.objects.filter(dataset_id=dataset.pk, status=Case.Status.RETIRED)
     return ImportPreview(read, live, set(retired.values_list("key", flat=True)))
 
 
-def read_import(dataset: Dataset, content: bytes, *, name: str, sees_held_out: bool) -> FileRead:
+def read_import(dataset: Dataset, content: bytes, *, name: str, by: User | None, now: datetime) -> FileRead:
     """What `preview_import` reads, without comparing it cell by cell."""
-    live, closed = _live_rows(dataset, sees_held_out=sees_held_out)
+    live, closed = _live_rows(dataset, by, now)
     return _read(content, name, Existing(live, closed, answers_of(dataset.target)))
 
 
-def _live_rows(dataset: Dataset, *, sees_held_out: bool) -> tuple[Rows, set[str]]:
+def _live_rows(dataset: Dataset, by: User | None, now: datetime) -> tuple[Rows, set[str]]:
     """The row of each case by its key, whatever its status, and the keys of those that are closed."""
-    found = {row["key"]: row for row in rows_of(Case.objects.filter(dataset_id=dataset.pk))}
-    closed = set() if sees_held_out else {key for key, row in found.items() if row.get("held_out")}
-    return {key: row for key, row in found.items() if key not in closed}, closed
+    closed = closed_to(by, dataset, now=now)
+    return {row["key"]: row for row in rows_of(Case.objects.filter(dataset_id=dataset.pk)) if row["key"] not in closed}, closed
 
 
 def _read(content: bytes, name: str, existing: Existing) -> FileRead:

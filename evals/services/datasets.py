@@ -15,7 +15,7 @@ from evals.datasets.rows import ParsedRow, RecordingSpec
 from evals.datasets.selection import in_signed_versions, latest_version
 from evals.datasets.verification import verify_version
 from evals.models import Case, Dataset, DatasetVersion, Recording, Signature
-from evals.selectors import health_report
+from evals.selectors import closed_to, health_report
 from evals.services.cases import NotAnApprover, may_approve
 from evals.services.changes import Change, demand_reason, words_of
 from evals.services.held_out import HeldOutClosed
@@ -91,14 +91,14 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     goes back to it; with `approved` new ones and those that change (a proposed one too) are approved, unless in this dataset another
     person approves; what the file does not change stays as it is. What a person imports counts
     as written by them. Raises NotAnApprover when `approved` is asked by nobody or by who may not approve, ReasonMissing when a case
-    of a signed version would change without a reason, and HeldOutClosed when a person who may not read held-out cases brings one.
+    of a signed version would change without a reason, and HeldOutClosed when a person brings a held-out case that they have not open.
     """
     if approved and not may_approve(change.by):
         raise NotAnApprover(dataset, change.by)
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
     approved = approved and not dataset.second_person_approves
     live = {case.key: case for case in dataset.cases.all()}
-    _refuse_closed([live[row.spec.key] for row in rows if row.spec.key in live], change.by)
+    _refuse_closed(dataset, rows, change)
     added = [row for row in rows if row.spec.key not in live]
     changed = [live[row.spec.key] for row in rows if row.spec.key in live and _rewrite(live[row.spec.key], row)]
     _confirm_answers([live[row.spec.key] for row in rows if row.spec.key in live], change)
@@ -110,11 +110,11 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     return ImportSummary(len(added), len(touched), len(rows) - len(added) - len(touched))
 
 
-def _refuse_closed(cases: Sequence[Case], by: User | None) -> None:
+def _refuse_closed(dataset: Dataset, rows: Sequence[ParsedRow], change: Change) -> None:
     """Also where the row says what the case says: «unchanged» would confirm a guess."""
-    closed = [case.key for case in cases if case.held_out]
-    if closed and by and not by.has_perm("evals.view_held_out_text"):
-        raise HeldOutClosed(closed)
+    closed = closed_to(change.by, dataset, now=change.now)
+    if brought := [row.spec.key for row in rows if row.spec.key in closed]:
+        raise HeldOutClosed(brought)
 
 
 def _rewrite(case: Case, row: ParsedRow) -> bool:

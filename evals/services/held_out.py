@@ -21,11 +21,14 @@ class NotAReader(Exception):  # noqa: N818 -- an answer of the domain, not a fau
 
 
 class HeldOutClosed(Exception):  # noqa: N818 -- an answer of the domain, not a fault
-    """Who may not read a held-out case does not write over it either."""
+    """Who has not opened a held-out case does not write over it either."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = tuple(keys)
-        super().__init__(f"Son casos reservados y no puedes cambiarlos: {', '.join(self.keys)}. Sácalos del archivo.")
+        super().__init__(
+            f"Son casos reservados que no tienes abiertos: {', '.join(self.keys)}. Ábrelos en su página con un motivo, si tienes el "
+            "permiso, o sácalos del archivo."
+        )
 
 
 class HeldOutShare(NamedTuple):

@@ -50,7 +50,7 @@ def find_kept(*, pk: int, dataset: Dataset, by: User, now: datetime) -> PendingI
 
 
 @transaction.atomic
-def confirm_import(*, kept: PendingImport, seen: str, change: Change, approved: bool, sees_held_out: bool) -> ImportSummary:
+def confirm_import(*, kept: PendingImport, seen: str, change: Change, approved: bool) -> ImportSummary:
     """Imports a kept file as the preview with the digest `seen` said. Raises ImportExpired, PreviewChanged or ReasonMissing."""
     demand_reason(change.reason, "Importar necesita un motivo")
     dataset = Dataset.objects.select_for_update().get(pk=kept.dataset_id)
@@ -58,7 +58,7 @@ def confirm_import(*, kept: PendingImport, seen: str, change: Change, approved: 
         raise ImportExpired
     from evals.selectors.imports import preview_import  # late: it loads what reads Excel, and most services read no file
 
-    preview = preview_import(dataset, bytes(kept.content), name=kept.file_name, sees_held_out=sees_held_out)
+    preview = preview_import(dataset, bytes(kept.content), name=kept.file_name, by=change.by, now=change.now)
     if preview.read.problems or preview.digest != seen:
         raise PreviewChanged
     summary = import_rows(dataset=dataset, rows=preview.read.rows, change=change, approved=approved)

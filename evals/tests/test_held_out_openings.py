@@ -179,11 +179,13 @@ def test_the_list_of_datasets_holds_a_share_out_with_a_reason(client, case):
 
 
 @pytest.mark.parametrize("fields", [SECRET, SECRET | {"notes": "otra"}])
-def test_who_may_not_read_a_held_out_case_does_not_import_over_it(case, fields):
+def test_who_has_not_opened_a_held_out_case_does_not_import_over_it(case, fields):
     """Not even what it says already: «unchanged» would confirm a guess."""
     parsed = parse_rows(lines(draft_row("oculta", **fields)))[0]
-    with pytest.raises(HeldOutClosed, match="oculta"):
-        import_rows(dataset=case.dataset, rows=parsed, change=Change(User.objects.get(username="experta"), timezone.now(), WHY))
+    for person in (User.objects.get(username="experta"), let_read_held_out("experta")):
+        with pytest.raises(HeldOutClosed, match="oculta"):
+            import_rows(dataset=case.dataset, rows=parsed, change=Change(person, timezone.now(), WHY))
     assert Case.objects.get(key="oculta").notes == ""
-    import_rows(dataset=case.dataset, rows=parsed, change=Change(let_read_held_out("experta"), timezone.now(), WHY))
+    open_cases("experta", Case.objects.get(key="oculta"))
+    import_rows(dataset=case.dataset, rows=parsed, change=Change(person, timezone.now(), WHY))
     assert Case.objects.get(key="oculta").notes == fields.get("notes", "")

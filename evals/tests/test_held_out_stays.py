@@ -69,19 +69,21 @@ def test_a_file_exported_before_changes_what_it_says_and_lets_nothing_go(reader:
         kind, "\n".join(map(json.dumps, rows)).encode()
     )
     hold_out_all(dataset)
+    open_cases("experta", *dataset.cases.all())
     page = upload(reader, dataset, content, f"casos.{kind}")
     assert "0 nuevos · 1 cambia · 1 igual" in text_of(page)
     assert "2 casos reservados que el archivo no marca lo siguen siendo: uno, dos." in text_of(page)
     confirm(reader, page, approved="on")
     assert held_out() == {"uno": True, "dos": True}
     assert Case.objects.get(key="uno").notes == "ojo"
-    assert not HeldOutOpening.objects.exists()
+    assert HeldOutOpening.objects.count() == 2
 
 
 def test_tests_of_promptfoo_let_nothing_go(reader: Any) -> None:
     dataset = make_dataset([draft_row("uno")])
     confirm(reader, upload(reader, dataset, PROMPTFOO.encode(), "pruebas.yaml"))
     hold_out_all(dataset)
+    open_cases("experta", *dataset.cases.all())
     page = upload(reader, dataset, PROMPTFOO.replace("gratis", "regalo").encode(), "pruebas.yaml")
     assert "1 caso reservado que el archivo no marca lo sigue siendo: hola-" in text_of(page)
     confirm(reader, page)
@@ -103,6 +105,7 @@ def test_what_was_shown_is_not_what_a_case_held_out_meanwhile_would_do(reader: A
     dataset = make_dataset([draft_row("uno"), draft_row("dos")])
     page = upload(reader, dataset, write_csv([draft_row("uno", notes="ojo"), draft_row("dos")], held_out=0))
     hold_out_all(dataset)
+    open_cases("experta", *dataset.cases.all())
     again = confirm(reader, page)
     assert "El dataset cambió mientras mirabas" in text_of(again)
     assert "lo siguen siendo: uno, dos" in text_of(again)
@@ -121,6 +124,7 @@ def test_a_file_may_still_hold_a_case_out(reader: Any) -> None:
 def test_the_service_keeps_them_for_whoever_brings_rows_without_a_preview(reader: Any, by: str | None) -> None:
     dataset = make_dataset([draft_row("uno")])
     hold_out_all(dataset)
+    open_cases("experta", *dataset.cases.all())
     rows = parse_rows([json.dumps(draft_row("uno", notes="ojo"))])[0]
     assert import_rows(dataset=dataset, rows=rows, change=change(by) if by else Change(None, timezone.now())) == (0, 1, 0)
     assert (held_out(), Case.objects.get().notes) == ({"uno": True}, "ojo")

@@ -202,13 +202,13 @@ def test_an_export_reaches_the_same_counts_by_preview_and_by_import() -> None:
         dataset = make_dataset(rows, slug=slug)
         changed = [*({**each, "notes": "otra"} for each in rows[:3]), *rows[3:], {**rows[0], "key": "nuevo"}]
         for content in (write_csv(rows, held_out=0), write_xlsx(rows, held_out=0)):
-            preview = preview_import(dataset, content, name="a", sees_held_out=True)
+            preview = preview_import(dataset, content, name="a", by=None, now=timezone.now())
             assert (preview.read.problems, len(preview.added), len(preview.changed), preview.unchanged) == ([], 0, 0, len(rows))
         by, now = User.objects.get(username="duena"), timezone.now()
         kept = keep_file(dataset=dataset, content=write_csv(changed, held_out=0), name="a.csv", by=by, now=now)
-        shown = preview_import(dataset, bytes(kept.content), name="a.csv", sees_held_out=True)
+        shown = preview_import(dataset, bytes(kept.content), name="a.csv", by=None, now=timezone.now())
         change = Change(by, now, REASON)
-        summary = confirm_import(kept=kept, seen=shown.digest, change=change, approved=True, sees_held_out=True)
+        summary = confirm_import(kept=kept, seen=shown.digest, change=change, approved=True)
         assert summary == (len(shown.added), len(shown.changed), shown.unchanged) == (1, 3, len(rows) - 3)
 
 
@@ -217,7 +217,7 @@ def test_a_service_call_without_a_reason_is_refused() -> None:
     by = User.objects.get(username="duena")
     kept = keep_file(dataset=dataset, content=write_csv([row("uno")], held_out=0), name="a", by=by, now=now)
     with pytest.raises(ReasonMissing):
-        confirm_import(kept=kept, seen="", change=Change(by, now), approved=True, sees_held_out=True)
+        confirm_import(kept=kept, seen="", change=Change(by, now), approved=True)
 
 
 def test_a_preview_and_an_import_take_as_many_queries_for_a_thousand_rows_as_for_twenty(expert: Client) -> None:
@@ -300,7 +300,7 @@ def test_the_same_sheet_again_changes_nothing_and_another_answer_is_a_change(exp
 )
 def test_a_fault_in_a_cell_that_says_several_things_is_told_in_that_cell(situation: str, right: str, place: str, said: str) -> None:
     content = FOUR + f'"{situation}",hola,"{right}",\r\n'
-    [problem] = preview_import(empty_dataset(), content.encode(), name="a.csv", sees_held_out=True).read.problems
+    [problem] = preview_import(empty_dataset(), content.encode(), name="a.csv", by=None, now=timezone.now()).read.problems
     assert (problem.line, problem.field) == (2, place)
     assert problem.message.startswith(said)
 
@@ -315,7 +315,7 @@ def test_the_help_and_the_guide_say_how_a_situation_is_written() -> None:
 
 def test_the_same_text_twice_in_the_same_situation_is_refused_with_both_rows() -> None:
     content = FOUR + ",hola,pregunta,\r\n,hola,declina,\r\n"
-    [problem] = preview_import(empty_dataset(), content.encode(), name="a.csv", sees_held_out=True).read.problems
+    [problem] = preview_import(empty_dataset(), content.encode(), name="a.csv", by=None, now=timezone.now()).read.problems
     assert problem.line == 3
     assert "La fila 2 y la fila 3 son el mismo caso" in problem.message
 
@@ -425,23 +425,27 @@ TEXT_ROW = {"expected": {"kind": "text", "text": "De 7 a 22."}, "recordings": []
 )
 def test_a_kind_of_answer_that_the_target_cannot_give_is_refused_in_its_place(expert: Client, content: bytes, place: str) -> None:
     dataset = empty_dataset()
-    [problem] = preview_import(dataset, content, name="a", sees_held_out=True).read.problems
+    [problem] = preview_import(dataset, content, name="a", by=None, now=timezone.now()).read.problems
     assert problem.message.endswith(CAN)
     said = text_of(upload(expert, dataset, content))
     assert place in said
     assert "y el sistema evaluado no responde así" in said
     elsewhere = Dataset.objects.create(slug="textos", name="Textos", target="responde-textos")
-    assert preview_import(elsewhere, content, name="a", sees_held_out=True).read.problems == []  # the control: nobody knows what it can
+    assert (
+        preview_import(elsewhere, content, name="a", by=None, now=timezone.now()).read.problems == []
+    )  # the control: nobody knows what it can
 
 
 @pytest.mark.parametrize("write", [write_csv, write_xlsx])
 def test_a_case_that_has_such_an_answer_already_comes_back_as_it_is_and_can_be_mended(write: Any) -> None:
     dataset = make_dataset([row("uno", **TEXT_ROW)])
-    same = preview_import(dataset, write([row("uno", **TEXT_ROW)], held_out=0), name="a", sees_held_out=True)
+    same = preview_import(dataset, write([row("uno", **TEXT_ROW)], held_out=0), name="a", by=None, now=timezone.now())
     assert (same.read.problems, same.unchanged) == ([], 1)
-    mended = preview_import(dataset, write([row("uno", notes="ojo", **TEXT_ROW)], held_out=0), name="a", sees_held_out=True)
+    mended = preview_import(dataset, write([row("uno", notes="ojo", **TEXT_ROW)], held_out=0), name="a", by=None, now=timezone.now())
     assert (mended.read.problems, len(mended.changed)) == ([], 1)
-    other = preview_import(dataset, write([row("uno", expected={"kind": "route", "route": "x"})], held_out=0), name="a", sees_held_out=True)
+    other = preview_import(
+        dataset, write([row("uno", expected={"kind": "route", "route": "x"})], held_out=0), name="a", by=None, now=timezone.now()
+    )
     assert len(other.read.problems) == 1
 
 
@@ -456,17 +460,28 @@ def test_who_may_not_read_held_out_cases_neither_sees_nor_changes_them(expert: C
     assert Case.objects.get(key="secreto").notes == "canario-7"
 
 
-def test_control_who_may_read_them_changes_them(expert: Client) -> None:
-    User.objects.get(username="experta").user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
-    dataset = make_dataset([row("secreto", held_out=True, notes="canario-7")])
+def test_who_may_read_them_changes_only_what_they_opened_and_guesses_nothing(expert: Client) -> None:
+    """A file with one guess in it would be told «igual» or «cambia», field by field, without an opening."""
+    by = User.objects.get(username="experta")
+    by.user_permissions.add(Permission.objects.get(codename="view_held_out_text"))
+    dataset = make_dataset([row("secreto", held_out=True, notes="canario-7"), row("uno")])
+    told = [text_of(upload(expert, dataset, f"clave,hora de inicio\r\nsecreto,{hour}\r\n".encode())) for hour in (18, 19, 20)]
+    assert all("fila 2 · «secreto» Es un caso reservado y no lo tienes abierto." in page for page in told)
+    assert not [page for page in told if "igual" in page or "cambia" in page.split("Importar")[-1]]
     content = "clave,notas\r\nsecreto,mía\r\n".encode()
-    assert b"canario-7" not in upload(expert, dataset, content).content  # until the case is opened, which leaves a trace
-    change = Change(User.objects.get(username="experta"), timezone.now(), "para corregirlo")
-    open_held_out(cases=Case.objects.filter(key="secreto"), change=change)
+    open_held_out(cases=Case.objects.filter(key="secreto"), change=Change(by, timezone.now(), "para corregirlo"))
     page = upload(expert, dataset, content)
     assert b"canario-7" in page.content
     confirm(expert, page)
-    assert Case.objects.get().notes == "mía"
+    assert Case.objects.get(key="secreto").notes == "mía"
+
+
+def test_what_was_held_out_between_the_preview_and_its_confirmation_is_not_changed(expert: Client) -> None:
+    dataset = make_dataset([row("uno")])
+    page = upload(expert, dataset, "clave,notas\r\nuno,mía\r\n".encode())
+    Case.objects.update(held_out=True)
+    assert "no lo tienes abierto" in text_of(confirm(expert, page))
+    assert Case.objects.get().notes == ""
 
 
 def test_a_new_held_out_case_is_counted_and_not_shown_to_who_may_not_read_it(expert: Client) -> None:

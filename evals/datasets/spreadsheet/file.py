@@ -8,7 +8,7 @@ from evals.datasets.spreadsheet.columns import KINDS, say_kinds
 
 
 class Existing(NamedTuple):
-    """The rows of a dataset by key, and the keys of the cases that whoever brings the file may neither read nor change.
+    """The rows of a dataset by key, and the keys of the cases that whoever brings the file has not open.
 
     `answers`: the kinds of right answer that its target can give; empty when nobody knows.
     """
@@ -36,7 +36,11 @@ class FileRead(NamedTuple):
 
 def refuse_closed(line: int, key: str, unit: str) -> Problem:
     """A row that speaks of a closed case; it tells nothing of it but that."""
-    return Problem(line, f"«{key}»", f"Es un caso reservado, y solo lo cambia quien puede leerlo. Quita esa {unit} del archivo.")
+    return Problem(
+        line,
+        f"«{key}»",
+        f"Es un caso reservado y no lo tienes abierto. Ábrelo en su página con un motivo, si tienes el permiso, o quita esa {unit}.",
+    )
 
 
 def refuse_kind(key: str, kind: str, existing: Existing) -> str:

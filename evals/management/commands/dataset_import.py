@@ -47,13 +47,12 @@ class Command(BaseCommand):
         dataset = _unsaved_dataset(options) if missing else find_dataset(options["dataset"])
         content, name = _read_bytes(options["file"]), options["file"].name
         by = _find_importer(options)
-        sees_held_out = by is None or by.has_perm("evals.view_held_out_text")
-        if options["dry_run"]:
-            self._preview(dataset, content, options["file"], sees_held_out=sees_held_out)
-            return
-        read = read_import(dataset, content, name=name, sees_held_out=sees_held_out)
-        self._tell_or_refuse(read, options["file"])
         change = Change(by, timezone.now(), options["reason"])
+        if options["dry_run"]:
+            self._preview(dataset, content, options["file"], change)
+            return
+        read = read_import(dataset, content, name=name, by=by, now=change.now)
+        self._tell_or_refuse(read, options["file"])
         with transaction.atomic():
             if missing:
                 save_edited(row=dataset, change=change)
@@ -74,8 +73,8 @@ class Command(BaseCommand):
             said = say_count(waiting, "caso que el archivo no cambia sigue propuesto", "casos que el archivo no cambia siguen propuestos")
             self.stderr.write(f"{said}: se aprueban en «Casos».", style_func=str)
 
-    def _preview(self, dataset: Dataset, content: bytes, file: Path, *, sees_held_out: bool) -> None:
-        preview = preview_import(dataset, content, name=file.name, sees_held_out=sees_held_out)
+    def _preview(self, dataset: Dataset, content: bytes, file: Path, asked: Change) -> None:
+        preview = preview_import(dataset, content, name=file.name, by=asked.by, now=asked.now)
         self._tell_or_refuse(preview.read, file)
         for change in preview.added:
             self.stdout.write(f"nuevo · {change.key}")
