@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evals.figures import say_aggregate, say_fraction, say_interval, say_limit, say_number, say_percent, say_points, say_usd
 from evals.gate import INVARIANTS
 from evals.metrics import METRICS
+from evals.metrics.operations import PERCENTILES
 from evals.reports import RulesFigures, RunReport
 from evals.statistics import Difference, Interval, compare_shares, minimum_detectable_change
 from evals.values import Aggregate, Threshold
@@ -42,7 +43,7 @@ def _line(aggregate: Aggregate, report: RunReport) -> MetricLine:
         fraction=say_fraction(aggregate),
         percent=say_percent(aggregate.value or 0.0) if is_share else "",
         interval=interval,
-        threshold=", ".join(_say_threshold(threshold, aggregate) for threshold in _thresholds(report, aggregate.metric)),
+        threshold=", ".join(_say_bound(threshold, aggregate.unit) for threshold in _thresholds(report, aggregate.metric)),
         missing=aggregate.missing,
         before=_say_before(aggregate, (report.baseline or {}).get(aggregate.metric)),
     )
@@ -55,10 +56,18 @@ def _thresholds(report: RunReport, metric: str) -> Iterator[Threshold]:
         yield from (threshold for threshold in report.policy.thresholds if threshold.metric == metric)
 
 
-def _say_threshold(threshold: Threshold, aggregate: Aggregate) -> str:
+def _say_bound(threshold: Threshold, unit: str) -> str:
     if threshold.op == "max-drop":
-        return say_points(-threshold.value) if aggregate.unit == "share" else f"−{say_limit(aggregate.unit, threshold.value)}"
-    return f"{'≥' if threshold.op == '>=' else '≤'} {say_limit(aggregate.unit, threshold.value)}"
+        return say_points(-threshold.value) if unit == "share" else f"−{say_limit(unit, threshold.value)}"
+    return f"{'≥' if threshold.op == '>=' else '≤'} {say_limit(unit, threshold.value)}"
+
+
+def say_demand(threshold: Threshold) -> str:
+    """`Correctos ≥ 88 %`: what a policy asks, without a run to hold against it."""
+    metric, latency = METRICS.get(threshold.metric), PERCENTILES.get(threshold.metric)
+    label = metric.label if metric else latency[0] if latency else threshold.metric
+    unit = metric.unit if metric else "ms" if latency else ""
+    return f"{label}{', frente a la línea base' if threshold.op == 'max-drop' else ''} {_say_bound(threshold, unit)}"
 
 
 # --- Against the baseline -----------------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ from django.utils.timezone import localtime
 
 from evals.figures import say_count
 from evals.reports import RunReport, as_json
-from evals.reports.figures import metric_lines, say_correct
+from evals.reports.figures import metric_lines, say_correct, say_demand
 from evals.reports.wording import KIND_WORDS, PURPOSE_WORDS, clean, say_facts, say_held_out, say_verdict, verdict_reasons
 from evals.values import Policy
 
 KEYS_SHOWN = 8
-OP_WORDS = {"max-drop": "no cae más que"}
 
 
 class Seal(NamedTuple):
@@ -227,8 +226,7 @@ def _say_policy(policy: Policy | None) -> Iterator[str]:
     kinds = ", ".join(KIND_WORDS[kind] for kind in policy.release_kinds)
     yield f"Para publicar se exige: {kinds}. Limitaciones conocidas como máximo: {policy.max_known_limitations}."
     for threshold in policy.thresholds:
-        op = OP_WORDS.get(threshold.op, threshold.op)
-        yield f"  {threshold.metric} {op} {threshold.value:g}: «{clean(threshold.justification, 400)}»"
+        yield f"  {say_demand(threshold)}: «{clean(threshold.justification, 400)}»"
     if not policy.thresholds:
         yield "Sin umbrales de producto."
 
