@@ -65,7 +65,8 @@ def test_it_tells_exam_signature_health_run_result_and_policy(run: Run) -> None:
         "La firmó duena", "«para la prueba»", "Salud al firmar: falta.", "falta: Tamaño, 3",
         "La empezó desarrollo", "scripted", "Commit: abcdef1234567", run.prompt_hash,
         "Veredicto: ", "2/3", "IC 95 %", "nadie los había abierto",
-        "Para publicar se exige: guion. Limitaciones conocidas como máximo: 2.", "Casos correctos ≥ 0 %: «En la prueba cualquier cifra vale.»",
+        "Para publicar se exige: guion. Limitaciones conocidas como máximo: 2.",
+        "Casos correctos ≥ 0 %: «En la prueba cualquier cifra vale.»",
         "Hoy sigue igual.",
     ):  # fmt: skip
         assert words in told, words
