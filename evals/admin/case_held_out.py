@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from evals.admin.access import KeptAdmin, change_by, forget_opened, is_closed, may_read_held_out
-from evals.admin.asking import ask, ask_many
+from evals.admin.asking import ask, confirm_many
 from evals.admin.case_history import ReasonForm
 from evals.models import Case
 from evals.services import ReasonMissing, let_go, open_held_out
@@ -62,9 +62,7 @@ class HeldOutSteps(KeptAdmin):
     def let_go_many(self, request: HttpRequest, queryset: QuerySet[Case]) -> HttpResponse | None:
         """First asks why."""
         form = LettingGoForm(request.POST if "apply" in request.POST else None)
-        if form.is_valid() and self._let_go(request, list(queryset), form):
-            return None
-        return ask_many(self, request, form, about=queryset, verb=LET_GO)
+        return confirm_many(self, request, form, about=queryset, verb=LET_GO, do=lambda cases: self._let_go(request, cases, form))
 
     def _let_go(self, request: HttpRequest, cases: list[Case], form: forms.Form) -> bool:
         """True when it is done and told; the form says why not."""

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 
 from evals.admin.access import HELD_OUT, KeptAdmin, change_by, is_closed
-from evals.admin.asking import ask, ask_many
+from evals.admin.asking import ask, confirm_many
 from evals.admin.case_history import ReasonForm
 from evals.models import Case
 from evals.services import CaseNotMoved, Moved, ReasonMissing, approve_case, move_cases, reopen_case, retire_case
@@ -102,13 +102,14 @@ class CaseSteps(KeptAdmin):
     def _step_many(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status) -> HttpResponse | None:
         """First asks why; then moves what may be moved, and tells the rest one by one."""
         form = FORMS[to](request.POST if "apply" in request.POST else None)
-        if form.is_valid():
-            self._move(request, queryset, to, form.cleaned_data["reason"])
-            return None
-        return ask_many(self, request, form, about=queryset, verb=VERBS[to])
 
-    def _move(self, request: HttpRequest, queryset: QuerySet[Case], to: Case.Status, reason: str) -> None:
-        cases = list(queryset.select_related("dataset"))
+        def move(cases: list[Case]) -> bool:
+            self._move(request, cases, to, form.cleaned_data["reason"])
+            return True
+
+        return confirm_many(self, request, form, about=queryset, verb=VERBS[to], do=move)
+
+    def _move(self, request: HttpRequest, cases: list[Case], to: Case.Status, reason: str) -> None:
         closed = [case for case in cases if is_closed(request, case)]
         may_move = [case for case in cases if not is_closed(request, case)]
         moved = move_cases(cases=may_move, to=to, change=change_by(request, reason))

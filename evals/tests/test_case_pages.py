@@ -6,6 +6,7 @@ from django.contrib.messages import get_messages
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evals.admin.asking import mark_shown
 from evals.management.demo import seed_people
 from evals.models import Case, Dataset, Recording
 from evals.services import freeze_version, sign_version
@@ -207,7 +208,7 @@ def test_an_expert_without_the_permission_saves_and_does_not_approve(experta):
     assert "no puede aprobar" in messages_of(save(experta, case, _approve="1", notes="otra"))
     case.refresh_from_db()
     assert (case.status, case.notes) == ("proposed", "otra")
-    act(experta, "approve_many", [case], apply="1", reason=WHY)
+    confirm(experta, "approve_many", [case], reason=WHY)
     assert Case.objects.get().status == "proposed"
 
 
@@ -225,6 +226,11 @@ def act(client, action, cases, **fields):
     return client.post("/admin/evals/case/", {"action": action, "_selected_action": [case.pk for case in cases], **fields})
 
 
+def confirm(client, action, cases, **fields):
+    """The button of a confirmation page that showed these cases as they stand."""
+    return act(client, action, cases, apply="1", shown=mark_shown(Case.objects.filter(pk__in=[case.pk for case in cases])), **fields)
+
+
 def test_many_cases_are_retired_with_one_reason_and_each_refusal_says_why(experta):
     cases = [case_of("uno"), case_of("dos"), case_of("oculto", held_out=True)]
     Case.objects.filter(key="dos").update(status="retired")
@@ -232,8 +238,8 @@ def test_many_cases_are_retired_with_one_reason_and_each_refusal_says_why(expert
     fields = fields_of_form(asked, "step_form")
     assert fields["action"] == "retire_many"
     assert Case.objects.filter(status="retired").count() == 1  # nothing happens before the reason
-    assert act(experta, "retire_many", cases, apply="1", reason=" ").status_code == 200
-    said = messages_of(act(experta, "retire_many", cases, apply="1", reason=WHY))
+    assert confirm(experta, "retire_many", cases, reason=" ").status_code == 200
+    said = messages_of(confirm(experta, "retire_many", cases, reason=WHY))
     assert "1 caso retirado." in said
     assert "«dos» está retirado" in said
     assert "«oculto» es un caso reservado" in said
@@ -244,7 +250,7 @@ def test_many_cases_are_retired_with_one_reason_and_each_refusal_says_why(expert
 def test_many_cases_are_approved_without_a_reason(experta):
     cases = [case_of("uno"), case_of("dos")]
     Case.objects.update(status="proposed")
-    assert "2 casos aprobados." in messages_of(act(experta, "approve_many", cases, apply="1", reason=""))
+    assert "2 casos aprobados." in messages_of(confirm(experta, "approve_many", cases, reason=""))
     assert set(Case.objects.values_list("status", flat=True)) == {"approved"}
 
 
@@ -266,7 +272,7 @@ def test_to_ask_why_takes_as_many_queries_for_two_thousand_cases_as_for_twenty(e
 def test_who_only_reads_has_no_actions(desarrollo):
     case = case_of()
     assert "retire_many" not in desarrollo.get("/admin/evals/case/").content.decode()
-    act(desarrollo, "retire_many", [case], apply="1", reason=WHY)
+    confirm(desarrollo, "retire_many", [case], reason=WHY)
     assert Case.objects.get().status == "approved"
 
 

@@ -18,6 +18,7 @@ from evals.tests.commands import run_command
 from evals.tests.desk import draft_row, let_read_held_out, make_dataset, open_cases
 from evals.tests.rendered import fields_of_form, text_of
 from evals.tests.test_case_pages import act, messages_of, url_of
+from evals.tests.test_case_pages import confirm as confirm_many
 from evals.tests.test_import_preview import confirm, upload
 
 pytestmark = pytest.mark.django_db
@@ -236,9 +237,9 @@ def test_many_at_once_say_how_many_were_not(reader: Any) -> None:
     make_dataset([draft_row("uno", held_out=True), draft_row("dos", held_out=True), draft_row("tres")])
     cases = list(Case.objects.all())
     assert "Dejar de reservar: 3 casos" in text_of(act(reader, "let_go_many", cases))
-    assert act(reader, "let_go_many", cases, apply="1", reason="x").status_code == 200
+    assert confirm_many(reader, "let_go_many", cases, reason="x").status_code == 200
     assert sum(held_out().values()) == 2
-    said = messages_of(act(reader, "let_go_many", cases, apply="1", reason=WHY))
+    said = messages_of(confirm_many(reader, "let_go_many", cases, reason=WHY))
     assert "2 casos ya no son reservados. 1 no lo era y quedó igual." in said
     assert sum(held_out().values()) == 0
     assert HeldOutOpening.objects.count() == 2
@@ -251,7 +252,7 @@ def test_who_may_not_read_them_lets_none_go(client: Any) -> None:
         client.force_login(User.objects.get(username=username))
         assert client.get(url_of(case, "let-go")).status_code == 403
         assert client.post(url_of(case, "let-go"), {"reason": WHY}).status_code == 403
-        act(client, "let_go_many", [case], apply="1", reason=WHY)
+        confirm_many(client, "let_go_many", [case], reason=WHY)
         with pytest.raises(NotAReader):
             let_go(cases=[case], change=change(username))
     with pytest.raises(NotAReader):
