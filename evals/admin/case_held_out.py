@@ -6,13 +6,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from evals.admin.access import KeptAdmin, change_by, forget_opened, is_closed, may_read_held_out
 from evals.admin.asking import ask, confirm_many
+from evals.admin.case_form import PreviewForm
 from evals.admin.case_history import ReasonForm
 from evals.models import Case
 from evals.services import ReasonMissing, let_go, open_held_out
@@ -84,8 +85,10 @@ class HeldOutSteps(KeptAdmin):
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> HttpResponse:
         case = Case.objects.filter(pk=object_id).first() if request.method == "POST" and object_id and object_id.isdecimal() else None
-        if case is None or not is_closed(request, case) or not self.has_let_go_permission(request):
+        if case is None or not is_closed(request, case) or not self.has_change_permission(request):
             return super().changeform_view(request, object_id, *args, **kwargs)
+        if not may_read_held_out(request):
+            return self._give_back(request, case)
         form = OpeningAgainForm(request.POST if "opening_reason" in request.POST else None)
         if form.is_valid() and self._open_again(request, case, form):
             return super().changeform_view(request, object_id, *args, **kwargs)
@@ -93,6 +96,12 @@ class HeldOutSteps(KeptAdmin):
         context = self.admin_site.each_context(request)
         context |= {"title": f"Guardar: {case}", "original": case, "opts": self.opts, "form": form, "typed": typed}
         return TemplateResponse(request, "admin/evals/case/open_again.html", context)
+
+    def _give_back(self, request: HttpRequest, case: Case) -> HttpResponse:
+        """What was typed is shown to whoever typed it, and nothing that is stored."""
+        context = self.admin_site.each_context(request)
+        context |= {"title": f"No se guardó: {case}", "original": case, "opts": self.opts, "lines": _typed_lines(request.POST)}
+        return TemplateResponse(request, "admin/evals/case/given_back.html", context, status=403)
 
     def _open_again(self, request: HttpRequest, case: Case, form: forms.Form) -> bool:
         try:
@@ -102,3 +111,19 @@ class HeldOutSteps(KeptAdmin):
             return False
         forget_opened(request)
         return True
+
+
+def _typed_lines(posted: QueryDict) -> list[tuple[str, str]]:
+    """The label of each field of a case's form, and what was posted for it; without those left blank."""
+    fields = [field for field in PreviewForm(posted) if not field.is_hidden]
+    return [(str(field.label), said) for field in fields if (said := _say_typed(field))]
+
+
+def _say_typed(field: forms.BoundField) -> str:
+    """A choice by its words; a box that was ticked says so."""
+    if isinstance(field.field.widget, forms.CheckboxInput):
+        return "sí" if field.data else ""
+    if isinstance(field.field, forms.ChoiceField) and field.data:
+        return str({str(value): words for value, words in field.field.choices}.get(str(field.data), field.data))  # type: ignore[misc, union-attr]
+    parts = field.data if isinstance(field.data, list) else [field.data]
+    return " ".join(part for part in parts if part)

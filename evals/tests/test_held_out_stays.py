@@ -210,6 +210,63 @@ def test_who_may_not_read_it_saves_nothing_over_it(reader: Any) -> None:
     assert Case.objects.get().notes == ""
 
 
+@pytest.fixture
+def typist(client: Any) -> Any:
+    """An expert who edits cases and may not open held-out ones."""
+    seed_people(with_passwords=False)
+    expert = User.objects.get(username="experta")
+    expert.groups.get().permissions.remove(Permission.objects.get(codename="view_held_out_text"))
+    client.force_login(expert)
+    return client
+
+
+def test_who_may_not_read_it_gets_back_what_they_typed(typist: Any) -> None:
+    case = make_dataset([draft_row("uno")]).cases.get()
+    form = fields_of_form(typist.get(url_of(case)), "case_form")
+    hold_out_all(case.dataset)
+    mine = {"text": "fulbito <b>mañana</b>\r\na las 8", "expected_start_hour": "20", "notes": "lo mío", "reason": WHY, "blocking": "on"}
+    page = typist.post(url_of(case), form | mine)
+    assert page.status_code == 403
+    said = text_of(page)
+    assert "alguien reservó este caso" in said
+    assert "lo tuyo no se guardó" in said
+    for label, value in (("Notas", "lo mío"), ("Hora de inicio", "20:00"), ("Motivo del cambio", WHY), ("Fecha", "2026-03-10")):
+        assert f"{label} {value}" in said
+    assert "fulbito &lt;b&gt;mañana&lt;/b&gt;\r\na las 8" in page.content.decode()
+    assert "Fecha y hora de la situación 2026-03-09 10:00" in said
+    case.refresh_from_db()
+    assert (case.notes, case.blocking, case.expected_start_hour) == ("", False, 19)
+
+
+@pytest.mark.parametrize("posted", [{}, {"notes": "lo mío", "expected_sport": "<i>otro</i>", "dataset": "1", "key": "uno", "seen": "x"}])
+def test_nothing_stored_comes_back_with_it(typist: Any, posted: dict[str, str]) -> None:
+    secret = "secreto"
+    dataset = make_dataset(
+        [
+            draft_row(
+                "uno", held_out=True, input={"text": secret}, notes=secret, category=f"c-{secret}", tags=[f"t-{secret}"],
+                context={"now": "2026-03-09T10:00", "member": secret}, known_limitation=secret,
+                never_say=[{"kind": "phrase", "text": secret}],
+            )
+        ]
+    )  # fmt: skip
+    page = typist.post(url_of(dataset.cases.get()), posted)
+    assert page.status_code == 403
+    assert secret not in page.content.decode()
+    assert "fulbito" not in text_of(page)
+    assert "2026-03" not in text_of(page)
+    assert ("lo mío" in text_of(page)) == bool(posted)
+    assert "<i>" not in page.content.decode()
+
+
+def test_who_may_not_edit_gets_nothing_back(typist: Any) -> None:
+    case = make_dataset([draft_row("uno", held_out=True)]).cases.get()
+    User.objects.get(username="experta").groups.clear()
+    page = typist.post(url_of(case), {"notes": "lo mío"})
+    assert page.status_code == 403
+    assert "lo mío" not in text_of(page)
+
+
 # --- Letting one go -----------------------------------------------------------------------------------------------------------
 
 
