@@ -98,7 +98,7 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
     approved = approved and not dataset.second_person_approves
     live = {case.key: case for case in dataset.cases.all()}
-    _refuse_closed(dataset, rows, change)
+    _refuse_closed(dataset, [live[row.spec.key] for row in rows if row.spec.key in live], change)
     added = [row for row in rows if row.spec.key not in live]
     changed = [live[row.spec.key] for row in rows if row.spec.key in live and _rewrite(live[row.spec.key], row)]
     _confirm_answers([live[row.spec.key] for row in rows if row.spec.key in live], change)
@@ -110,10 +110,11 @@ def import_rows(*, dataset: Dataset, rows: Sequence[ParsedRow], change: Change, 
     return ImportSummary(len(added), len(touched), len(rows) - len(added) - len(touched))
 
 
-def _refuse_closed(dataset: Dataset, rows: Sequence[ParsedRow], change: Change) -> None:
+def _refuse_closed(dataset: Dataset, cases: Sequence[Case], change: Change) -> None:
     """Also where the row says what the case says: «unchanged» would confirm a guess."""
-    closed = closed_to(change.by, dataset, now=change.now)
-    if brought := [row.spec.key for row in rows if row.spec.key in closed]:
+    held_out = [case.key for case in cases if case.held_out]
+    closed = closed_to(change.by, dataset, now=change.now) if held_out else set()
+    if brought := [key for key in held_out if key in closed]:
         raise HeldOutClosed(brought)
 
 
