@@ -111,13 +111,12 @@ class CaseForm(forms.ModelForm):
         case = kwargs.get("instance") or Case()
         self.stored = StoredCase(case.status, form_values(case))
         written = {name: self.stored.values[name] for name in NOTATIONS}
-        kwargs["initial"] = {**written, "seen": mark_seen(case), **(kwargs.get("initial") or {})}
+        kwargs["initial"] = {**written, "seen": mark_seen(case, self.stored), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         if case.pk and case.held_out and "held_out" in self.fields:  # a page that only shows the case has no fields
             self.fields["held_out"].disabled = True
-            self.fields[
-                "held_out"
-            ].help_text = "Solo se corre para publicar. Para que todos lo lean, usa «Dejar de reservar», con un motivo."
+            stays = "Solo se corre para publicar. Para que todos lo lean, usa «Dejar de reservar», con un motivo."
+            self.fields["held_out"].help_text = stays
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -15,6 +15,7 @@ from evals.admin.access import KeptAdmin, change_by, forget_opened, is_closed, m
 from evals.admin.asking import ask, confirm_many
 from evals.admin.case_form import PreviewForm
 from evals.admin.case_history import ReasonForm
+from evals.figures import say_count
 from evals.models import Case
 from evals.services import ReasonMissing, let_go, open_held_out
 
@@ -73,12 +74,9 @@ class HeldOutSteps(KeptAdmin):
             form.add_error(None, str(error))
             return False
         if done:
-            self.message_user(
-                request, f"{done:,} caso{'' if done == 1 else 's'} {'ya no es reservado' if done == 1 else 'ya no son reservados'}."
-            )
+            self.message_user(request, f"{say_count(done, 'caso ya no es reservado', 'casos ya no son reservados')}.")
         if others := len(cases) - done:
-            said = "1 no lo era y quedó igual." if others == 1 else f"{others:,} no lo eran y quedaron igual."
-            self.message_user(request, said, messages.WARNING)
+            self.message_user(request, f"{say_count(others, 'no lo era y quedó igual', 'no lo eran y quedaron igual')}.", messages.WARNING)
         return True
 
     # --- What was typed into a case that has closed -----------------------------------------------------------------------

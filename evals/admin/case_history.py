@@ -17,6 +17,7 @@ from evals.datasets.differences import FieldChange, Piece, changed_fields, diff_
 from evals.datasets.revisions import spec_of
 from evals.models import Case
 from evals.services import NothingToRevert, ReasonMissing, revert_case, spec_to_revert
+from evals.values import CaseSpec
 
 LINES_PER_PAGE = 25
 STATUS_ACTS = {
@@ -54,14 +55,9 @@ class ShownLine(NamedTuple):
     closed: bool
 
 
-def shown_changes(before: Any, after: Any) -> list[ShownChange]:
+def shown_changes(before: CaseSpec, after: CaseSpec) -> list[ShownChange]:
     """What differs between two states of a case, live or historical."""
-    return [show_change(change) for change in changed_fields(spec_of(before), spec_of(after))]
-
-
-def _changes_back(case: Case, then: Any) -> list[ShownChange]:
-    """What going back to a line of the history would change."""
-    return [show_change(change) for change in changed_fields(spec_of(case), spec_to_revert(case, then))]
+    return [show_change(change) for change in changed_fields(before, after)]
 
 
 def show_change(change: FieldChange) -> ShownChange:
@@ -72,7 +68,7 @@ def show_change(change: FieldChange) -> ShownChange:
 
 def _shown_line(line: Any, before: Any | None, *, is_open: Callable[[Any], bool]) -> ShownLine:
     closed = not is_open(line) or not is_open(before)
-    changes = [] if closed or before is None else shown_changes(before, line)
+    changes = [] if closed or before is None else shown_changes(spec_of(before), spec_of(line))
     act = "lo guardó" if closed else say_act(line, before, changed=bool(changes))
     reason = "" if closed else line.history_change_reason or ""
     return ShownLine(line.pk, str(line.history_user or "un programa"), line.history_date, act, reason, changes, closed)
@@ -134,7 +130,9 @@ class CaseHistory(KeptAdmin):
                 return HttpResponseRedirect(reverse("admin:evals_case_history", args=[pk]))
             except (NothingToRevert, ReasonMissing) as error:
                 form.add_error(None, str(error))
-        return ask(self, request, form, about=case, verb="Volver a este estado", changes=_changes_back(case, then))
+        return ask(
+            self, request, form, about=case, verb="Volver a este estado", changes=shown_changes(spec_of(case), spec_to_revert(case, then))
+        )
 
     def _readable_case(self, request: HttpRequest, object_id: str) -> Case:
         case = self.get_object(request, object_id)

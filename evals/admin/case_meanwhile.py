@@ -43,10 +43,10 @@ class Meanwhile(NamedTuple):
     both: tuple[str, ...]
 
 
-def mark_seen(case: Case) -> str:
-    """What a form carries of the state it shows: its hash, and the newest line of history."""
+def mark_seen(case: Case, stored: StoredCase) -> str:
+    """What a form carries of the state it shows: its hash, and the newest line of the case's history."""
     newest = case.history.order_by("-history_id").values_list("pk", flat=True).first() if case.pk else None
-    return f"{_hash_of(StoredCase(case.status, form_values(case)))}.{newest or 0}"
+    return f"{_hash_of(stored)}.{newest or 0}"
 
 
 def _hash_of(state: StoredCase) -> str:

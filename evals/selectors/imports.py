@@ -13,6 +13,7 @@ from evals.datasets.revisions import keep_held_out
 from evals.datasets.rows import ParsedRow, row_of, spec_from
 from evals.datasets.spreadsheet import Existing, FileRead, read_cases
 from evals.datasets.spreadsheet.columns import cells_of
+from evals.figures import say_count
 from evals.models import Case, Dataset
 from evals.selectors.held_out import closed_to
 from evals.targets import answers_of
@@ -125,11 +126,10 @@ def _keep_held_out(read: FileRead, live: Rows) -> FileRead:
 
 
 def _say_kept(keys: list[str]) -> str:
-    count, more = len(keys), len(keys) - MOST_KEYS
+    more = len(keys) - MOST_KEYS
     named = f"{', '.join(keys[:MOST_KEYS])}{f' y {more:,} más' if more > 0 else ''}"
-    said = "1 caso reservado que el archivo no marca lo sigue siendo"
-    if count > 1:
-        said = f"{count:,} casos reservados que el archivo no marca lo siguen siendo"
+    one, many = "caso reservado que el archivo no marca lo sigue siendo", "casos reservados que el archivo no marca lo siguen siendo"
+    said = say_count(len(keys), one, many)
     return f"{said}: {named}. Para soltar uno usa «Dejar de reservar» en su página."
 
 

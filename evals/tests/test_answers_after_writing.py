@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from evals.management.demo import seed_people
 from evals.models import Case, Recording
 from evals.tests.desk import draft_output, draft_row, finished_run, let_read_held_out, make_version, open_cases
 from evals.tests.rendered import fields_of_form, text_of
@@ -12,13 +11,6 @@ from evals.tests.rendered import fields_of_form, text_of
 pytestmark = pytest.mark.django_db
 ASKED = '{"action":"clarify","question":"¿Le sirve la losa violeta?"}'
 ANSWER = "losa violeta"
-
-
-@pytest.fixture
-def experta(client):
-    seed_people(with_passwords=False)
-    client.force_login(User.objects.get(username="experta"))
-    return client
 
 
 @pytest.fixture

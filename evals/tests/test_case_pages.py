@@ -7,7 +7,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evals.admin.asking import mark_shown
-from evals.management.demo import seed_people
 from evals.models import Case, Dataset, Recording
 from evals.services import freeze_version, sign_version
 from evals.tests.desk import NOW, draft_row, let_read_held_out, make_dataset, open_cases
@@ -17,20 +16,6 @@ pytestmark = pytest.mark.django_db
 XSS = '"><img src=x onerror=alert(1)>'
 SVG = "<svg/onload=alert(1)>"
 WHY = "La vecina pidió otra cosa."
-
-
-@pytest.fixture
-def experta(client):
-    seed_people(with_passwords=False)
-    client.force_login(User.objects.get(username="experta"))
-    return client
-
-
-@pytest.fixture
-def desarrollo(client):
-    seed_people(with_passwords=False)
-    client.force_login(User.objects.get(username="desarrollo"))
-    return client
 
 
 def case_of(key="uno", output=None, **fields):

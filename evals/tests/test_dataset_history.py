@@ -4,20 +4,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evals.management.demo import seed_people
 from evals.services import Change, freeze_version, save_edited
 from evals.tests.desk import NOW, draft_row, make_dataset
 from evals.tests.rendered import fields_of_form, text_of
 
 pytestmark = pytest.mark.django_db
 XSS = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def experta(client):
-    seed_people(with_passwords=False)
-    client.force_login(User.objects.get(username="experta"))
-    return client
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from evals.figures import say_number, say_percent
+from evals.figures import say_count, say_number, say_percent
 from evals.values import CaseSpec
 
 
@@ -137,10 +137,10 @@ def say_names(keys: Collection[str], closed: Collection[str], *, most: int) -> s
     shown = [key for key in keys if key not in closed]
     hidden = len(keys) - len(shown)
     named = ", ".join(shown[:most]) + (f" y {say_number(len(shown) - most)} más" if len(shown) > most else "")
-    held_out = f"{say_number(hidden)} reservado{'' if hidden == 1 else 's'}" if hidden else ""
+    held_out = say_count(hidden, "reservado", "reservados") if hidden else ""
     return ", y ".join(part for part in (named, held_out) if part)
 
 
 def say_cases(count: int) -> str:
     """`1 caso`, `1,234 casos`."""
-    return f"{say_number(count)} caso{'' if count == 1 else 's'}"
+    return say_count(count, "caso", "casos")
